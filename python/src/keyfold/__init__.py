@@ -7,15 +7,13 @@ from keyfold.admin.redistribute import redistribute
 from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
 from keyfold.checkpoint import Checkpoint, open_checkpoint, pipeline_flows
 from keyfold.describe.description import Description
-from keyfold.doctor.advice import Advice
-from keyfold.doctor.report import DoctorReport
+from keyfold.doctor.report import Advice, DoctorReport
 from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding
 from keyfold.fsck.report import FsckReport
 from keyfold.session import configure, jar_path
 from keyfold.setup.check import check
-from keyfold.setup.finding import SetupFinding
-from keyfold.setup.report import SetupReport
+from keyfold.setup.report import SetupFinding, SetupReport
 from keyfold.spark_log.flows import Flow
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
 from keyfold.subtasks.operator import with_operator_state

@@ -323,6 +323,7 @@ def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # n
 
 
 def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
+    io_error = _running_jvm().java.lang.Class.forName("java.io.IOException")
     of_storage = None
     cause = thrown
     while cause is not None:
@@ -330,7 +331,7 @@ def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
         found = re.match(r"\[(KEYFOLD_\w+)\] (.*)", message, re.DOTALL)
         if found:
             return JvmError(found[2], found[1])
-        if _is_of_storage(cause):
+        if io_error.isInstance(cause):
             of_storage = cause
         cause = cause.getCause()
     if of_storage is not None:
@@ -340,13 +341,6 @@ def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
             "KEYFOLD_STORAGE",
         )
     return JvmError(str(thrown.toString()))
-
-
-def _is_of_storage(cause: Any) -> bool:  # noqa: ANN401
-    found = cause.getClass()
-    while found is not None and found.getName() != "java.io.IOException":
-        found = found.getSuperclass()
-    return found is not None
 
 
 def _connect_session() -> Any:  # noqa: ANN401

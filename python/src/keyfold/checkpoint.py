@@ -29,20 +29,13 @@ from keyfold.errors import (
 from keyfold.fsck.check import fsck
 from keyfold.fsck.finding import Kind
 from keyfold.fsck.report import FsckReport
-from keyfold.fsck.runner import Progress
 from keyfold.inspection.inspector import Inspector
-from keyfold.report.growth import Progress as ReportProgress
+from keyfold.report.growth import Progress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.flows import Flow, flows
-from keyfold.spark_log.logs import (
-    batches,
-    metadata_folder,
-    operators,
-    query_id,
-    read_operators,
-)
+from keyfold.spark_log.logs import batches, metadata_folder, operators, query_id, read_operators
 from keyfold.spark_log.progress import newest_commit, read_progress
 from keyfold.storage.storage import Storage
 from keyfold.table.operator import Operator
@@ -163,7 +156,7 @@ class Checkpoint:
                 raise InvalidArgumentError(f"Invalid {name} {number}: give a number of 1 or more.")
         return examine_checkpoint(self._storage, cores, memory_bytes)
 
-    def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
+    def report(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
         """Writes a self-contained HTML page: the text of `describe`, and charts.
 
         Raises:
@@ -217,11 +210,7 @@ class Checkpoint:
         return sync(self.path, path)
 
     def rollback(
-        self,
-        batch: int,
-        *,
-        dry_run: bool = True,
-        sink_path: str | None = None,
+        self, batch: int, *, dry_run: bool = True, sink_path: str | None = None
     ) -> Rollback:
         """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 

@@ -9,25 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from keyfold import settings
 from keyfold._version import __version__
 from keyfold.errors import (
     InvalidArgumentError,
     JarMissingError,
     JarNotLoadedError,
     SparkVersionError,
-)
-from keyfold.settings import (
-    EXTENSIONS_CLASS,
-    EXTENSIONS_KEY,
-    JARS_KEY,
-    PARTITIONS_KEY,
-    PLUGIN_CLASS,
-    PLUGINS_KEY,
-    PROMETHEUS_SETTINGS,
-    QUERY_SETTINGS,
-    SPARK_LINES,
-    jar_name,
-    line_of_jar,
 )
 
 if TYPE_CHECKING:
@@ -37,20 +25,22 @@ T = TypeVar("T", "SparkSession.Builder", "SparkSession")
 
 _log = logging.getLogger("keyfold")
 
+_PLUGIN = (settings.PLUGINS_KEY, settings.PLUGIN_CLASS)
+_EXTENSION = (settings.EXTENSIONS_KEY, settings.EXTENSIONS_CLASS)
 _ON_SERVER = (
     "This session talks to a Spark Connect server: only settings of the session were set. The "
     "server itself must have been started with %s on its class path (spark.jars, or --jars); "
     "queries fail otherwise. For transformWithState it must also have been started with "
-    f"{EXTENSIONS_KEY}={EXTENSIONS_CLASS}. keyfold.check says of a session whether it was."
+    f"{'='.join(_EXTENSION)}. keyfold.check says of a session whether it was."
 )
 _NO_EXTENSION = (
-    f"Spark is already running without {EXTENSIONS_KEY}={EXTENSIONS_CLASS}: it will refuse "
+    f"Spark is already running without {'='.join(_EXTENSION)}: it will refuse "
     "transformWithState. Other queries do not need that setting. Call "
     "keyfold.configure(SparkSession.builder) before the first session is created, or set it where "
     "Spark is started."
 )
 _NO_PLUGIN = (
-    f"Spark is already running without {PLUGINS_KEY}={PLUGIN_CLASS}: it has no metrics of state. "
+    f"Spark is already running without {'='.join(_PLUGIN)}: it has no metrics of state. "
     "Call keyfold.configure(SparkSession.builder, metrics=True) before the first session is "
     "created, or set it where Spark, or the Spark Connect server, is started."
 )
@@ -85,17 +75,17 @@ def configure(target: T, *, partitions: int | None = None, metrics: bool = False
         raise InvalidArgumentError(
             f"The number of partitions must be a whole number above 0, not {partitions!r}."
         )
-    settings = dict(QUERY_SETTINGS)
+    wanted = dict(settings.QUERY_SETTINGS)
     if partitions is not None:
-        settings[PARTITIONS_KEY] = str(partitions)
+        wanted[settings.PARTITIONS_KEY] = str(partitions)
     jvm = bridge()
     if jvm.is_builder(target):
-        _configure_builder(jvm, target, settings)
+        _configure_builder(jvm, target, wanted)
         if metrics:
             _add_metrics(jvm, target)
     elif jvm.is_session(target):
-        _configure_session(jvm, target, settings)
-        if metrics and (jvm.is_connect_session(target) or not _has_plugin(jvm)):
+        _configure_session(jvm, target, wanted)
+        if metrics and (jvm.is_connect_session(target) or jvm.runs_without(*_PLUGIN)):
             _log.warning(_NO_PLUGIN)
     else:
         raise InvalidArgumentError(
@@ -115,7 +105,7 @@ def jar_path(line: str | None = None) -> Path:
         SparkVersionError: there is no jar for that line, or no PySpark to ask.
         JarMissingError: the package does not contain the jar.
     """
-    name = jar_name(_line_of(bridge().spark_version() if line is None else str(line)))
+    name = settings.jar_name(_line_of(bridge().spark_version() if line is None else str(line)))
     jar = Path(str(files("keyfold"))) / "jars" / name
     if not jar.is_file():
         raise JarMissingError(
@@ -138,19 +128,19 @@ def bridge() -> Any:  # noqa: ANN401
 def _line_of(version: str, whose: str = "") -> str:
     """The line of a version of Spark, if there is a jar for it."""
     line = ".".join(version.split(".")[:2])
-    if line in SPARK_LINES:
+    if line in settings.SPARK_LINES:
         return line
-    newest = SPARK_LINES[-1]
+    oldest, newest = settings.SPARK_LINES[0], settings.SPARK_LINES[-1]
     major, minor = newest.split(".")
     raise SparkVersionError(
-        f"Keyfold {__version__} has jars for Spark {SPARK_LINES[0]} to {newest}, not for "
+        f"Keyfold {__version__} has jars for Spark {oldest} to {newest}, not for "
         f"{version or 'an empty name'}{whose}. Install one of these with `pip install "
-        f"'pyspark>={SPARK_LINES[0]},<{major}.{int(minor) + 1}'`, or a Keyfold that knows it with "
+        f"'pyspark>={oldest},<{major}.{int(minor) + 1}'`, or a Keyfold that knows it with "
         "`pip install --upgrade keyfold`."
     )
 
 
-def _configure_builder(jvm: Any, builder: Any, settings: Mapping[str, str]) -> None:  # noqa: ANN401
+def _configure_builder(jvm: Any, builder: Any, wanted: Mapping[str, str]) -> None:  # noqa: ANN401
     if jvm.connects_to_server(builder):
         _log.warning(_ON_SERVER, "the jar for its line of Spark")
     else:
@@ -159,43 +149,39 @@ def _configure_builder(jvm: Any, builder: Any, settings: Mapping[str, str]) -> N
             _warn_without_extension(jvm)
         else:
             _add_jar(jvm, builder, jar_path())
-        jvm.append(builder, EXTENSIONS_KEY, EXTENSIONS_CLASS)
-    for key, value in settings.items():
+        jvm.append(builder, *_EXTENSION)
+    for key, value in wanted.items():
         builder.config(key, value)
-
-
-def _has_plugin(jvm: Any) -> bool:  # noqa: ANN401
-    return not jvm.runs_without(PLUGINS_KEY, PLUGIN_CLASS)
 
 
 def _add_metrics(jvm: Any, builder: Any) -> None:  # noqa: ANN401
-    if jvm.connects_to_server(builder) or not _has_plugin(jvm):
+    if jvm.connects_to_server(builder) or jvm.runs_without(*_PLUGIN):
         _log.warning(_NO_PLUGIN)
         return
-    jvm.append(builder, PLUGINS_KEY, PLUGIN_CLASS)
-    for key, value in PROMETHEUS_SETTINGS.items():
+    jvm.append(builder, *_PLUGIN)
+    for key, value in settings.PROMETHEUS_SETTINGS.items():
         builder.config(key, value)
 
 
-def _configure_session(jvm: Any, session: Any, settings: Mapping[str, str]) -> None:  # noqa: ANN401
+def _configure_session(jvm: Any, session: Any, wanted: Mapping[str, str]) -> None:  # noqa: ANN401
     if jvm.is_connect_session(session):
         line = _line_of(
             session.version, f" on the server (PySpark here is {jvm.pyspark_version()})"
         )
-        _log.warning(_ON_SERVER, jar_name(line))
+        _log.warning(_ON_SERVER, settings.jar_name(line))
     else:
         check_loaded(jvm)
         _warn_without_extension(jvm)
-    for key, value in settings.items():
+    for key, value in wanted.items():
         session.conf.set(key, value)
 
 
 def _add_jar(jvm: Any, builder: Any, jar: Path) -> None:  # noqa: ANN401
     submitted = jvm.submit_jars()
-    named = jvm.items(builder, JARS_KEY) if submitted is None else submitted
-    lines = {line: it for it in named if (line := line_of_jar(it)) is not None}
-    ours = line_of_jar(jar.name)
-    where = JARS_KEY if submitted is None else "--jars in PYSPARK_SUBMIT_ARGS"
+    named = jvm.items(builder, settings.JARS_KEY) if submitted is None else submitted
+    lines = {line: it for it in named if (line := settings.line_of_jar(it)) is not None}
+    ours = settings.line_of_jar(jar.name)
+    where = settings.JARS_KEY if submitted is None else "--jars in PYSPARK_SUBMIT_ARGS"
     for line in lines.keys() - {ours}:
         # Of two jars Spark would take classes from the one that is named first.
         raise SparkVersionError(
@@ -209,11 +195,11 @@ def _add_jar(jvm: Any, builder: Any, jar: Path) -> None:  # noqa: ANN401
             f"PYSPARK_SUBMIT_ARGS names --jars {','.join(submitted)}, which Spark prefers to the "
             f"setting this function makes. Add {jar} to that list."
         )
-    jvm.append(builder, JARS_KEY, str(jar))
+    jvm.append(builder, settings.JARS_KEY, str(jar))
 
 
 def _warn_without_extension(jvm: Any) -> None:  # noqa: ANN401
-    if jvm.runs_without(EXTENSIONS_KEY, EXTENSIONS_CLASS):
+    if jvm.runs_without(*_EXTENSION):
         _log.warning(_NO_EXTENSION)
 
 
@@ -245,4 +231,4 @@ def _jar_or_name(line: str) -> str:
     try:
         return str(jar_path(line))
     except JarMissingError:
-        return f"the path of {jar_name(line)}"
+        return f"the path of {settings.jar_name(line)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 PROVIDER_CLASS: Final = "io.keyfold.spark.KeyfoldStateStoreProvider"
@@ -24,12 +23,10 @@ PLUGINS_KEY: Final = "spark.plugins"
 
 # Spark's own page of the driver's metrics for Prometheus.
 _SERVLET = "spark.metrics.conf.*.sink.prometheusServlet"
-PROMETHEUS_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        f"{_SERVLET}.class": "org.apache.spark.metrics.sink.PrometheusServlet",
-        f"{_SERVLET}.path": "/metrics/prometheus",
-    }
-)
+PROMETHEUS_SETTINGS: Final[Mapping[str, str]] = {
+    f"{_SERVLET}.class": "org.apache.spark.metrics.sink.PrometheusServlet",
+    f"{_SERVLET}.path": "/metrics/prometheus",
+}
 
 # With version 2 each attempt at a batch has its own files; the commit log has the ids of those that
 # count.
@@ -40,13 +37,11 @@ FORMAT_VERSION: Final = "2"
 FILE_MANAGER_CLASS: Final = "io.keyfold.spark.KeyfoldCheckpointFileManager"
 FILE_MANAGER_KEY: Final = "spark.sql.streaming.checkpointFileManagerClass"
 
-QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        PROVIDER_KEY: PROVIDER_CLASS,
-        FORMAT_KEY: FORMAT_VERSION,
-        FILE_MANAGER_KEY: FILE_MANAGER_CLASS,
-    }
-)
+QUERY_SETTINGS: Final[Mapping[str, str]] = {
+    PROVIDER_KEY: PROVIDER_CLASS,
+    FORMAT_KEY: FORMAT_VERSION,
+    FILE_MANAGER_KEY: FILE_MANAGER_CLASS,
+}
 
 # Number of partitions to which the state of a query is rescaled when it starts.
 PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"

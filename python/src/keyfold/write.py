@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from keyfold.admin.bootstrap import bootstrap as call
+from keyfold import session as setup
+from keyfold.admin import bridge
 from keyfold.admin.write import StateWrite, write
 from keyfold.checkpoint import Checkpoint, open_checkpoint
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import ClassicSessionError, InvalidArgumentError
 from keyfold.table.edits import written_name
 
 if TYPE_CHECKING:
@@ -104,7 +105,15 @@ def bootstrap(
         ClassicSessionError: the DataFrame is of a Spark Connect session.
         JvmError: it is refused, or the query fails.
     """
-    call(query, path, output_mode, watermark_ms)
+    jvm, spark = setup.bridge(), query.sparkSession
+    if jvm.is_connect_session(spark):
+        raise ClassicSessionError(
+            "Making the checkpoint of a query needs a JVM in this process, which Spark Connect does"
+            " not have. Run the script with spark-submit where the checkpoint can be reached."
+        )
+    setup.check_loaded(jvm)
+    arguments = (jvm.java_frame(query), bridge.place(path), output_mode, watermark_ms)
+    jvm.call(spark, bridge.API, "bootstrap", *arguments)
     return open_checkpoint(path)
 
 

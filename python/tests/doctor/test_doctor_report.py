@@ -12,9 +12,8 @@ from click.testing import CliRunner, Result
 import keyfold
 from keyfold.cli.main import cli
 from keyfold.cli.output import TextOutput
-from keyfold.doctor.advice import NOTE, Advice
-from keyfold.doctor.report import DoctorReport
-from keyfold.doctor.rescale_to import fewer, more
+from keyfold.doctor.partitions import fewer, more
+from keyfold.doctor.report import NOTE, Advice, DoctorReport
 from python.tests.doctor.patient import Patient
 
 ADVICE = Advice(

@@ -14,7 +14,7 @@ import pytest
 import keyfold
 from keyfold.doctor import operator_state
 from keyfold.doctor.exam import examine
-from keyfold.doctor.retention import TOO_LONG
+from keyfold.doctor.retention import too_long
 from keyfold.spark_log.batch import find_batch
 from keyfold.storage.storage import Storage
 from keyfold.text.units import size
@@ -241,4 +241,4 @@ def test_retention_does_not_look_for_them_where_few_batches_are_kept(
     storage = Storage(patient.root).once()
     exam = examine(storage, find_batch(storage, -1), None, None)
     monkeypatch.setattr(operator_state, "chain_of", None)
-    assert list(TOO_LONG.judge(exam)) == []
+    assert list(too_long(exam)) == []

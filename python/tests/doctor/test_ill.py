@@ -9,13 +9,11 @@ import pytest
 
 import keyfold
 from keyfold.doctor import doctor
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam, examine
 from keyfold.doctor.operator_state import length_of
-from keyfold.doctor.rules import RULES
+from keyfold.doctor.report import Advice
 from keyfold.format.footer import Reference
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import FileKind, FileName, Version
+from keyfold.format.names import FileKind, FileName, StoreLocation, Version
 from keyfold.spark_log.batch import Batch
 from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles
@@ -24,6 +22,7 @@ from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 from python.tests.doctor.patient import GIB, MIB, Patient
+from python.tests.doctor.rules import GIVEN
 
 HOUR_MS = 3_600_000
 # What makes a patient ill, by the advice that it is to get.
@@ -70,7 +69,7 @@ def test_the_illness_is_named_and_nothing_else(tmp_path: Path, name: str) -> Non
 
 def test_each_illness_has_a_test() -> None:
     others = {"skew", "memory-budget", "unreferenced-files", "unreadable"}
-    assert {it.name for it in RULES} == {*ILL, *others}
+    assert set(GIVEN) == {*ILL, *others}
 
 
 def test_too_many_partitions_say_to_how_many_and_what_it_brings(tmp_path: Path) -> None:
@@ -208,7 +207,7 @@ def test_after_a_rescale_the_files_that_are_referred_to_count(tmp_path: Path) ->
     own = {FileName(1, "old", FileKind.SNAPSHOT): 10}
     listed = StoreFiles(Storage(fake.root), StoreLocation(0, 0, "default"), own)
     part = Part(2, "", Version(2, ""), listed, None, None)
-    other = Reference("state/0/1/1_old.snapshot", FileKind.SNAPSHOT, 1, "old", None, 5 * MIB)
+    other = Reference("state/0/1/1_old.snapshot", FileName(1, "old", FileKind.SNAPSHOT), 5 * MIB)
     assert length_of(part, Step("state/0/0/1_old.snapshot")) == 10
     assert length_of(part, Step("state/0/1/1_old.snapshot", other)) == 5 * MIB
     assert length_of(part, Step("state/0/1/1_old.snapshot")) == 0

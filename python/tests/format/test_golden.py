@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from keyfold.errors import KeyfoldError
-from keyfold.format.footer import Family, Footer, Part
-from keyfold.format.location import StoreLocation
+from keyfold.format.footer import Family, Footer, Part, Reference
 from keyfold.format.manifest import Layer, read_layer
-from keyfold.format.names import Version, written
+from keyfold.format.names import StoreLocation, Version, written
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from keyfold.state.entries import Rows
@@ -174,10 +173,13 @@ def place(it: Part) -> dict[str, Any]:
 
 def layer(it: Layer) -> dict[str, Any]:
     members = [
-        camel(asdict(each)) | {"files": [with_kind(camel(asdict(file))) for file in each.files]}
-        for each in it.members
+        camel(asdict(each)) | {"files": list(map(referenced, each.files))} for each in it.members
     ]
     return {"partitions": it.partitions, "members": members}
+
+
+def referenced(it: Reference) -> dict[str, Any]:
+    return {"path": it.path, **with_kind(camel(asdict(it.name))), "length": it.length}
 
 
 def part(it: dict[str, Any]) -> Part:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.format.location import location_of
 from keyfold.format.names import (
     FileKind,
     FileName,
     Version,
+    location_of,
     original,
     parse_name,
     written,

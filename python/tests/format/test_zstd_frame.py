@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.wire.codec import Codec, decompress
+from keyfold.wire.codec import Codec, decompress, most_bytes
 from keyfold.wire.cursor import MalformedError
-from keyfold.wire.zstd_frame import most_bytes
 from kit.taken_apart import promising
 
 

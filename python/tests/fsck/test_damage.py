@@ -396,6 +396,15 @@ def test_a_number_of_partitions_that_no_query_has_is_named_once(writer: StateWri
         keyfold.open_checkpoint(writer.fake.root).describe()
 
 
+def test_a_number_that_no_query_has_may_be_that_of_all_batches(writer: StateWriter) -> None:
+    for offsets in (writer.fake.root / "offsets").iterdir():
+        said = offsets.read_text().replace('partitions": "2"', 'partitions": "100000"')
+        offsets.write_text(said)
+    report = check(writer)
+    assert str(writer.fake.root / "offsets/4") in {it.path for it in report.findings}
+    assert len(report.findings) < 1100
+
+
 def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:
     lost = writer.path(4)
     lost.unlink()

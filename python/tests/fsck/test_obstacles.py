@@ -15,7 +15,7 @@ import pytest
 
 import keyfold
 from keyfold.fsck.finding import Kind, Severity
-from keyfold.fsck.moved import is_lost, is_same_location
+from keyfold.fsck.operators import is_lost, is_same_location
 from keyfold.fsck.report import FsckReport
 from keyfold.settings import PROVIDER_CLASS
 from kit.fake_checkpoint import FakeCheckpoint

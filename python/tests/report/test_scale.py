@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.report.scale import byte_ticks
+from keyfold.report.figure import byte_ticks
 
 KIB, MIB = 1024, 1024**2
 HUNDREDS = (200, 400, 600, 800)

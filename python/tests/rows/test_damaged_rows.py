@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keyfold.rows.arrow import Places
 from keyfold.rows.keys import key_columns
-from keyfold.rows.places import Places
 from keyfold.rows.unsafe_row import struct_array
 from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Field, Map, Struct
 from keyfold.wire.cursor import MalformedError

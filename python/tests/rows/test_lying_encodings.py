@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from keyfold.rows.arrow import Places
 from keyfold.rows.keys import columns_ahead, key_columns
 from keyfold.rows.partition_key import columns_of, hash_of_values
-from keyfold.rows.places import Places
 from keyfold.schema.data_type import Atomic, Field, Struct
 from keyfold.wire.cursor import MalformedError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keyfold.sinks.find import find_version, table_log
+from keyfold.sinks.find import find_table
 from keyfold.sinks.sink_table import SinkTable
 from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import QUERY, FakeCheckpoint
@@ -30,9 +30,9 @@ def iceberg(tmp_path: Path) -> IcebergTable:
 @pytest.fixture
 def find(fake: FakeCheckpoint) -> Callable[[DeltaTable | IcebergTable, int], SinkTable]:
     def found(table: DeltaTable | IcebergTable, batch: int) -> SinkTable:
-        log = table_log(Storage(table.root))
-        assert log is not None
-        return find_version(log, str(table.root), Storage(fake.root), batch)
+        it = find_table(Storage(table.root), Storage(fake.root), batch)
+        assert it is not None
+        return it
 
     return found
 
@@ -52,11 +52,11 @@ def rolled_back(fake: FakeCheckpoint, number: int, to: int, app: str) -> None:
     fake.write(f"{folder}/offsets/{to + 1}", f"offsets {to + 1}")
 
 
-def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
+def test_a_folder_without_a_log_is_no_table(fake: FakeCheckpoint, tmp_path: Path) -> None:
     (tmp_path / "out" / "_spark_metadata").mkdir(parents=True)
     (tmp_path / "out" / "_delta_log").mkdir()
-    assert table_log(Storage(tmp_path / "out")) is None
-    assert table_log(Storage(tmp_path / "none")) is None
+    for name in ("out", "none"):
+        assert find_table(Storage(tmp_path / name), Storage(fake.root), 1) is None
 
 
 def test_the_version_of_a_batch_and_the_command_of_delta(delta: DeltaTable, find: Find) -> None:

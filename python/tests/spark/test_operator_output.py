@@ -35,8 +35,8 @@ from pyspark.sql.types import (
 )
 
 from keyfold.errors import OperatorOutputError
+from keyfold.subtasks.arguments import arrow_schema
 from keyfold.subtasks.output import OutputTables
-from keyfold.subtasks.schemas import arrow_schema
 
 AWARE = dt.datetime(2026, 11, 1, 6, 30, tzinfo=dt.timezone.utc)
 NAIVE = AWARE.replace(tzinfo=None)

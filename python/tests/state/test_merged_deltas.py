@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import keyfold
 from keyfold.errors import FileCorruptError, FileMissingError
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import Version
+from keyfold.format.names import StoreLocation, Version
 from keyfold.state.chain import Chain, chain_of
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import load

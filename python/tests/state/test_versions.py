@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import keyfold
 from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import Version
+from keyfold.format.names import StoreLocation, Version
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
@@ -88,9 +87,9 @@ def test_keys_whose_hashes_are_taken_for_equal_stay_apart(
 ) -> None:
     import numpy as np  # noqa: PLC0415
 
-    from keyfold.state import merge  # noqa: PLC0415
+    from keyfold.state import entries  # noqa: PLC0415
 
-    monkeypatch.setattr(merge, "_shared", lambda it: np.ones(len(it), dtype=np.bool_))
+    monkeypatch.setattr(entries, "_shared", lambda it: np.ones(len(it), dtype=np.bool_))
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(30)})
     writer.batch({3: 33, 4: None, 40: 40})

@@ -61,7 +61,6 @@ def test_pyspark_is_imported_where_it_is_needed_alone(module: str) -> None:
         "keyfold.subtasks.converters",
         "keyfold.subtasks.operator",
         "keyfold.subtasks.processor",
-        "keyfold.subtasks.schemas",
         "keyfold.table.spark_frame",
     }
     at_run_time = any(

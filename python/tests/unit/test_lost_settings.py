@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from keyfold.settings import FORMAT_KEY, JARS_KEY, PROVIDER_KEY
-from keyfold.setup.lost import lost_settings
+from keyfold.setup.check import lost_settings
 
 GIVEN = {FORMAT_KEY: "2", PROVIDER_KEY: "a", JARS_KEY: "b.jar", "spark.app.name": "cli.py"}
 NAME = "PYSPARK_REMOTE_INIT_CONF_"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import keyfold
-from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.command import ExitCode
 from keyfold.cli.main import cli
 from keyfold.errors import (
     ExtraMissingError,
@@ -17,7 +17,7 @@ from keyfold.errors import (
     InvalidArgumentError,
     StorageError,
 )
-from keyfold.storage.refusal import reason
+from keyfold.storage.object_files import reason
 from keyfold.storage.storage import Storage
 from kit.counted_requests import Requests
 from kit.fake_checkpoint import FakeCheckpoint

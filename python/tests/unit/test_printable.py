@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.admin.result import lines
+from keyfold.admin.bridge import lines
 from keyfold.errors import FileCorruptError
 from keyfold.text.printable import printable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyfold.cli.query_file import load_query
+from keyfold.cli.user_files import load_query
 from keyfold.errors import InvalidArgumentError
 
 QUERY = "import near\nimport far_of_evolve\n\n\ndef build(spark):\n    return near.NAME, spark\n"

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keyfold.setup.facts import ExecutorFacts, Folder, Jar, Memory
-from keyfold.setup.finding import SetupFinding
-from keyfold.setup.report import SetupReport
+from keyfold.setup.report import SetupFinding, SetupReport
 from keyfold.setup.resources import local_disk, memory
 
 MiB = 1 << 20

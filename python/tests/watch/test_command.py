@@ -24,7 +24,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import keyfold
-from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.command import ExitCode
 from keyfold.cli.main import cli
 from keyfold.errors import InvalidArgumentError, StorageError
 from keyfold.storage.storage import Storage

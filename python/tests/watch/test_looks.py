@@ -72,7 +72,7 @@ def test_what_is_said_of_a_batch(fake: FakeCheckpoint, watcher: Watcher) -> None
     assert last.written_bytes == sum(sizes)
     assert last.partitions == 2
     assert (look.begun, look.begun_ms) == (2, BEGAN + 2000)
-    assert look.interval_ms == 1000
+    assert look.mean("interval_ms") == 1000
 
 
 def test_what_is_said_of_the_state(fake: FakeCheckpoint, watcher: Watcher) -> None:

@@ -1,25 +1,35 @@
-"""A Spark session to work with, and calls to the JVM behind it."""
+"""A Spark session to work with, calls to the JVM behind it, and their results."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from keyfold import session as setup
 from keyfold.errors import ClassicSessionError, InvalidArgumentError
 from keyfold.storage.resolve import is_uri
+from keyfold.text.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
 
-
 API = "io.keyfold.spark.admin.AdminApi"
+
+T = TypeVar("T")
+
+_LABEL = 13
+_WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# A word of Python's cannot be the name of a field.
+_NAMES = {"from": "before", "to": "after"}
 
 
 def answer(
@@ -104,3 +114,36 @@ def place(path: str | os.PathLike[str], what: str = "path") -> str:
     if not text:
         raise InvalidArgumentError(f"Invalid {what}: it is empty.")
     return text if is_uri(text) else str(Path(text).absolute())
+
+
+def result(kind: type[T], answer: Mapping[str, Any], **other: object) -> T:
+    """A dataclass of the fields that the JVM's answer has under the same names.
+
+    Args:
+        kind: the dataclass.
+        answer: names have the spelling of Scala; a list becomes a tuple, of dataclasses if these
+            are its type; a refusal its reason.
+        other: fields that the answer has in another form.
+    """
+    its = {
+        _NAMES.get(name) or _WORD_ENDS.sub("_", name).lower(): it for name, it in answer.items()
+    } | other
+    hints = get_type_hints(kind).items()
+    return kind(**{name: _plain(its[name], hint) for name, hint in hints if name in its})
+
+
+def _plain(value: Any, hint: Any) -> Any:  # noqa: ANN401 - JSON, and any type
+    if not isinstance(value, list):
+        return value
+    item = get_args(hint)[0]
+    if isinstance(item, type) and is_dataclass(item):
+        return tuple(result(item, it) for it in value)
+    return tuple(it["reason"] if isinstance(it, dict) else it for it in value)
+
+
+def lines(rows: Iterable[tuple[str, str]], *, applied: bool, refusals: Iterable[str] = ()) -> str:
+    """A line for each label and text, and for each refusal; a plan says that it is none."""
+    every = [*rows, *(("refused", it) for it in refusals)]
+    if not applied and not refusals:
+        every.append(("not done", "this is a plan; pass --apply, or dry_run=False"))
+    return printable("\n".join(f"{label:<{_LABEL}}{text}" for label, text in every))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
-from keyfold.admin.sink import table_in
+from keyfold.admin.bridge import lines, result
 from keyfold.errors import InvalidArgumentError
+from keyfold.sinks.find import find_table
 from keyfold.sinks.sink_table import SinkTable
 from keyfold.spark_log.batch import find_batch
 from keyfold.storage.storage import Storage
@@ -98,9 +98,10 @@ def clone(  # noqa: PLR0913 - one for each option
     chosen, table = -1 if batch is None else batch, None
     if sink_path is not None:
         # The newest batch is chosen here, since a running query may commit another one meanwhile.
-        chosen = find_batch(Storage(path, storage_options), chosen).number
+        checkpoint = Storage(path, storage_options)
+        chosen = find_batch(checkpoint, chosen).number
         place = bridge.place(sink_path, "folder of the table")
-        table = table_in(place, path, storage_options, chosen)
+        table = find_table(checkpoint.elsewhere(place), checkpoint, chosen)
         if table is None:
             raise InvalidArgumentError(
                 f"Invalid folder of the table: there is no Delta or Iceberg table in {place}."

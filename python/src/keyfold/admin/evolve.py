@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold import session as setup
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
+from keyfold.admin.bridge import lines, result
 from keyfold.text.units import count
 
 if TYPE_CHECKING:
@@ -184,16 +184,7 @@ def evolve(  # noqa: PLR0913 - one for each thing that users choose
             "evolve", path, frames[0], bridge.place(to, "new checkpoint"), output_mode, frames[1],
             *(_SEPARATOR.join(it) for it in asked), dry_run, command=command, spark=spark,
         )  # fmt: skip
-    operators = tuple(_evolved(it) for it in found["operators"])
-    return result(Evolution, found, operators=operators)
-
-
-def _evolved(operator: Mapping[str, Any]) -> EvolvedOperator:
-    tables = tuple(
-        result(EvolvedTable, it, columns=tuple(result(EvolvedColumn, one) for one in it["columns"]))
-        for it in operator["tables"]
-    )
-    return result(EvolvedOperator, operator, tables=tables)
+    return result(Evolution, found)
 
 
 def _operator(operator: EvolvedOperator) -> Iterator[tuple[str, str]]:

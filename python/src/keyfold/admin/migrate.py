@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
+from keyfold.admin.bridge import lines, result
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ class MigrationUndo:
 
 
 def migrate(
-    path: str | os.PathLike[str],
-    *,
-    dry_run: bool = True,
-    spark: SparkSession | None = None,
+    path: str | os.PathLike[str], *, dry_run: bool = True, spark: SparkSession | None = None
 ) -> MigrationPlan:
     """Converts a stopped query's state to Keyfold, with a Spark task for each partition.
 
@@ -112,10 +109,7 @@ def migrate(
 
 
 def undo_migration(
-    path: str | os.PathLike[str],
-    *,
-    dry_run: bool = True,
-    spark: SparkSession | None = None,
+    path: str | os.PathLike[str], *, dry_run: bool = True, spark: SparkSession | None = None
 ) -> MigrationUndo:
     """Undoes a migration, done or interrupted, if the query has not run with Keyfold since.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
+from keyfold.admin.bridge import lines, result
 from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.logs import MOST_PARTITIONS
 from keyfold.text.units import count, size
@@ -66,28 +66,17 @@ class RescalePlan:
             ("checkpoint", self.checkpoint),
             ("partitions", f"{self.before} -> {self.after}"),
             ("last batch", str(self.last_batch)),
-            *(
-                [("open batch", f"{self.batch}, which keeps its number and its input")]
-                if self.is_open
-                else []
-            ),
             ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
             ("first loads", f"{every} to read, over all new partitions; at most {one} by one"),
             *(("warning", it) for it in self.warnings),
         ]
+        where, verb, how = "batch", "rollback", {"to_batch": self.last_batch}
+        if self.is_open:
+            where, verb, how = "before batch", "rescale", {"undo": True}
+            rows.insert(3, ("open batch", f"{self.batch}, which keeps its number and its input"))
         if self.applied:
-            undo = (
-                bridge.command_line("rescale", self.checkpoint, undo=True, apply=True)
-                if self.is_open
-                else bridge.command_line(
-                    "rollback", self.checkpoint, to_batch=self.last_batch, apply=True
-                )
-            )
-            where = "before batch" if self.is_open else "batch"
-            rows += [
-                ("done", f"{where} {self.batch}, in {self.duration_ms} ms"),
-                ("to undo", undo),
-            ]
+            undo = bridge.command_line(verb, self.checkpoint, **how, apply=True)
+            rows += [("done", f"{where} {self.batch}, in {self.duration_ms} ms"), ("to undo", undo)]
         return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
@@ -152,10 +141,7 @@ def _load(bytes_: int, files: int) -> str:
 
 
 def plan_rescale(
-    path: str | os.PathLike[str],
-    partitions: int,
-    *,
-    spark: SparkSession | None = None,
+    path: str | os.PathLike[str], partitions: int, *, spark: SparkSession | None = None
 ) -> RescalePlan:
     """Returns what `rescale` would do; writes nothing.
 

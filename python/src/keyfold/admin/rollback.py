@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
-from keyfold.admin.sink import table_in
+from keyfold.admin.bridge import lines, result
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, JvmError, StorageError
+from keyfold.sinks.find import find_table
 from keyfold.sinks.sink_table import SinkTable
+from keyfold.storage.storage import Storage
 from keyfold.text.units import count
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def rollback(  # noqa: PLR0913 - one for each option
     if sink is not None:
         try:
             # Before the rollback, which gives the query a new id.
-            table = table_in(sink, path, storage_options, batch)
+            checkpoint = Storage(path, storage_options)
+            table = find_table(checkpoint.elsewhere(sink), checkpoint, batch)
         except (ExtraMissingError, StorageError) as error:
             # A file sink is for the JVM, which may have other credentials.
             unread = error
@@ -132,12 +134,8 @@ def rollback(  # noqa: PLR0913 - one for each option
             f"{error.args[0]} A Delta or Iceberg table could not be looked for: {unread.args[0]}",
             error.condition,
         ) from None
-    made = result(Rollback, found, table=table)
-    if sink is None:
-        return replace(made, warnings=(*made.warnings, _NO_SINK))
-    if table is None:
-        return made
-    return replace(made, warnings=(*made.warnings, *table.warnings(made.batch)))
+    more = [_NO_SINK] if sink is None else table.warnings(found["batch"]) if table else ()
+    return result(Rollback, found, table=table, warnings=(*found["warnings"], *more))
 
 
 def undo_rollback(
@@ -162,5 +160,5 @@ def undo_rollback(
         )
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
     found = bridge.answer("undoRollback", path, aside, command=command, spark=spark)
-    made = result(Rollback, found)
-    return made if made.sink else replace(made, warnings=(*made.warnings, _RESTORED))
+    more = [] if found.get("sink") else [_RESTORED]
+    return result(Rollback, found, warnings=(*found["warnings"], *more))

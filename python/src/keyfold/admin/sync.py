@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from keyfold.admin import bridge
-from keyfold.admin.result import result
+from keyfold.admin.bridge import result
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
 
     from pyspark.sql import SparkSession
 
@@ -58,10 +56,7 @@ class Sync:
 
 
 def sync(
-    path: str | os.PathLike[str],
-    to: str | os.PathLike[str],
-    *,
-    spark: SparkSession | None = None,
+    path: str | os.PathLike[str], to: str | os.PathLike[str], *, spark: SparkSession | None = None
 ) -> Sync:
     """Brings a copy of a checkpoint to the newest committed batch. The query may run meanwhile.
 
@@ -82,10 +77,3 @@ def sync(
     command = bridge.command_line("sync", path, to)
     found = bridge.answer("sync", path, bridge.place(to), command=command, spark=spark)
     return result(Sync, found, source=found["from"], target=found["to"])
-
-
-@contextmanager
-def syncs(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> Iterator[Callable[[], Sync]]:
-    """Syncs again and again in one session of Spark, which takes seconds to start."""
-    with bridge.session(bridge.command_line("sync", path, to), None) as spark:
-        yield lambda: sync(path, to, spark=spark)

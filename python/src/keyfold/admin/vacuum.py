@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
+from keyfold.admin.bridge import lines, result
 from keyfold.errors import InvalidArgumentError
 from keyfold.text.units import plural, size
 
@@ -99,5 +99,4 @@ def vacuum(
     relative = "\n".join(it.removeprefix(prefix) for it in paths)
     age_ms = int(older_than_hours * _HOUR_MS)
     found = bridge.answer("vacuum", path, relative, age_ms, dry_run, command=command, spark=spark)
-    unreferenced = [Unreferenced(**it) for it in found["unreferenced"]]
-    return result(Vacuum, found, unreferenced=unreferenced)
+    return result(Vacuum, found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold import session as setup
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
+from keyfold.admin.bridge import lines, result
 from keyfold.errors import InvalidArgumentError
 from keyfold.text.units import count
 

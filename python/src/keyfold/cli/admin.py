@@ -1,4 +1,4 @@
-"""Commands that change a checkpoint, through a JVM that they start.
+"""Commands that start a JVM: those that change a checkpoint, and the check of a set-up.
 
 All but those that only add something plan, until --apply is given.
 """
@@ -9,9 +9,12 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from typing import Any
 
 import click
 
+from keyfold import session as setup
+from keyfold.admin import bridge
 from keyfold.admin import evolve as evolving
 from keyfold.admin import migrate as migrating
 from keyfold.admin import redistribute as redistributing
@@ -20,15 +23,20 @@ from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
 from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
-from keyfold.cli.command import changeable, command, folder, output, pairs, table_of
-from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.command import ExitCode, changeable, command, folder, pairs, table_of
 from keyfold.cli.output import Output, message
-from keyfold.cli.query_file import load_query
-from keyfold.cli.rows_file import read_rows
+from keyfold.cli.user_files import load_query, read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
+from keyfold.setup import check as checking
 from keyfold.table.edits import edits, written_name
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
+
+
+def _show(output: Output, found: Any) -> int | None:  # noqa: ANN401 - results of operations
+    """Prints a result, or a plan; the answer is no if that is refused."""
+    output.value(asdict(found), str(found))
+    return ExitCode.NO if getattr(found, "refusals", ()) else None
 
 
 @command(
@@ -38,7 +46,6 @@ _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without t
     click.option("--parallelism", type=int, help="With --operator: number of subtasks."),
     click.option("--undo", "gives_up", is_flag=True, help="Undo a rescale before an open batch."),
     _apply,
-    output,
 )
 def rescale(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -61,12 +68,9 @@ def rescale(  # noqa: PLR0913 - one for each option
     require_checkpoint(checkpoint)
     if operator is not None and parallelism is not None:
         dealt = redistributing.redistribute(checkpoint, operator, parallelism, dry_run=not applies)
-        output.value(asdict(dealt), str(dealt))
-        return ExitCode.NO if dealt.refusals else None
+        return _show(output, dealt)
     if partitions is None:
-        undone = rescaling.undo_rescale(checkpoint, dry_run=not applies)
-        output.value(asdict(undone), str(undone))
-        return None
+        return _show(output, rescaling.undo_rescale(checkpoint, dry_run=not applies))
     found = rescaling.rescale(checkpoint, partitions, dry_run=not applies)
     output.value(found.details, str(found))
     return ExitCode.NO if found.refusals else None
@@ -76,7 +80,6 @@ def rescale(  # noqa: PLR0913 - one for each option
     changeable,
     click.option("--undo", "gives_up", is_flag=True, help="Undo the migration."),
     _apply,
-    output,
 )
 def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -> int | None:
     """Convert state of HDFSBacked or RocksDB to Keyfold's.
@@ -85,9 +88,7 @@ def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -
     """
     require_checkpoint(checkpoint)
     work = migrating.undo_migration if gives_up else migrating.migrate
-    found = work(checkpoint, dry_run=not applies)
-    output.value(asdict(found), str(found))
-    return ExitCode.NO if found.refusals else None
+    return _show(output, work(checkpoint, dry_run=not applies))
 
 
 @command(
@@ -101,7 +102,6 @@ def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -
         "table, for which the plan has the SQL that takes it back.",
     ),
     _apply,
-    output,
 )
 def rollback(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -126,7 +126,7 @@ def rollback(  # noqa: PLR0913 - one for each option
         found = rolling.undo_rollback(checkpoint, aside)
     else:
         raise InvalidArgumentError("--undo has no plan to show; give --apply as well.")
-    output.value(asdict(found), str(found))
+    _show(output, found)
 
 
 @command(
@@ -140,7 +140,6 @@ def rollback(  # noqa: PLR0913 - one for each option
         help="Folder of the query's Delta or Iceberg table, if the new query goes on with it: "
         "prints the SQL that takes the table back to the batch.",
     ),
-    output,
 )
 def clone(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -152,8 +151,8 @@ def clone(  # noqa: PLR0913 - one for each option
     sink_path: str | None,
 ) -> None:
     """Copy one batch to the folder TO, for a new query."""
-    found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path)
-    output.value(asdict(found), str(found))
+    opened = open_checkpoint(checkpoint)
+    _show(output, opened.clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path))
 
 
 @command(
@@ -163,7 +162,6 @@ def clone(  # noqa: PLR0913 - one for each option
         "--every", "seconds", type=click.FloatRange(min=1),
         help="Again after so many seconds, until Ctrl-C.",
     ),
-    output,
 )  # fmt: skip
 def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> None:
     """Keep a copy in the folder TO, for the same query elsewhere.
@@ -173,12 +171,13 @@ def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> 
     """
     require_checkpoint(checkpoint)
     succeeded = False
-    with syncing.syncs(checkpoint, to) as once, suppress(*([KeyboardInterrupt] if seconds else [])):
+    # One for all: it takes seconds to start.
+    session = bridge.session(bridge.command_line("sync", checkpoint, to), None)
+    with session as spark, suppress(*([KeyboardInterrupt] if seconds else [])):
         while True:
             began = time.monotonic()
             try:
-                found = once()
-                output.value(asdict(found), str(found))
+                _show(output, syncing.sync(checkpoint, to, spark=spark))
                 sys.stdout.flush()
                 succeeded = True
             except JvmError as error:
@@ -195,7 +194,7 @@ def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> 
             time.sleep(max(0, began + seconds - time.monotonic()))
 
 
-@command(changeable, click.argument("name", required=False), output)
+@command(changeable, click.argument("name", required=False))
 def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     """Copy the newest batch to a savepoint NAME, which is kept.
 
@@ -206,8 +205,7 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
         names = opened.savepoints()
         output.value({"savepoints": list(names)}, "\n".join(names))
     else:
-        found = opened.savepoint(name)
-        output.value(asdict(found), str(found))
+        _show(output, opened.savepoint(name))
 
 
 @command(
@@ -219,7 +217,6 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     click.option("--delete", type=folder, help="File with keys of rows to delete."),
     click.option("--replace", is_flag=True, help="Delete all rows that are not put."),
     _apply,
-    output,
 )
 def edit(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -250,8 +247,7 @@ def edit(  # noqa: PLR0913 - one for each option
         checkpoint, source.operator.id, written_name(source.layout), rows, keys,
         replace=replace, dry_run=not applies,
     )  # fmt: skip
-    output.value(asdict(found), str(found))
-    return ExitCode.NO if found.refusals else None
+    return _show(output, found)
 
 
 @command(
@@ -285,7 +281,6 @@ def edit(  # noqa: PLR0913 - one for each option
         help="For each source of the changed query that of the checkpoint, or new.",
     ),
     _apply,
-    output,
 )  # fmt: skip
 def evolve(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -311,8 +306,7 @@ def evolve(  # noqa: PLR0913 - one for each option
         checkpoint, queries[0], to, output_mode=output_mode, before=queries[1], mapping=mapping,
         values=values, sources=None if sources is None else _sources(sources), dry_run=not applies,
     )  # fmt: skip
-    output.value(asdict(found), str(found))
-    return ExitCode.NO if found.refusals else None
+    return _show(output, found)
 
 
 def _sources(text: str) -> list[int | None]:
@@ -331,7 +325,6 @@ def _sources(text: str) -> list[int | None]:
         help="Keep files that have changed since.",
     ),
     _apply,
-    output,
 )  # fmt: skip
 def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies: bool) -> None:
     """Delete files that no batch needs.
@@ -341,4 +334,22 @@ def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies:
     found = open_checkpoint(checkpoint).vacuum(
         older_than_hours=older_than_hours, dry_run=not applies
     )
-    output.value(asdict(found), str(found))
+    _show(output, found)
+
+
+@command(
+    click.option("--remote", help="A Spark Connect server to check instead: sc://host:15002."),
+    click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- SUBMIT OPTIONS]"),
+)
+def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int | None:
+    """Check the set-up of Spark, on driver and executors.
+
+    It says what is wrong, and what to change. After --, give the options of spark-submit with which
+    your query is started: --master, --properties-file, --jars, --conf. A session is started with
+    them, and nothing is set but what they set; the driver is on this machine. Inside of a program,
+    use keyfold.check(spark).
+    """
+    with setup.bridge().session_as_submitted(options, remote) as spark:
+        found = checking.check(spark)
+    output.value(found.to_dict(), str(found))
+    return None if found.ok else ExitCode.NO

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Callable
+from enum import IntEnum
 from functools import wraps
 from tempfile import NamedTemporaryFile
 from typing import Any, TypeVar
@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from keyfold._version import __version__
-from keyfold.checkpoint import Checkpoint, open_for_command, open_or_list, storage_to_watch
-from keyfold.cli.exit_code import ExitCode
+from keyfold.checkpoint import Checkpoint, open_for_command
 from keyfold.cli.output import JsonOutput, Output, TextOutput, message
 from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
 from keyfold.table.state_table import StateTable
@@ -29,8 +28,43 @@ _EPILOG = (
 )
 
 
+class ExitCode(IntEnum):
+    """Exit codes; click also exits with 2 if the command line is wrong."""
+
+    DONE = 0
+    NO = 1  # it worked, and the answer is no: damage was found, or the key is not there
+    USAGE = 2
+    FAILED = 3  # it could not be done, for example because a file cannot be read
+
+
+class _Commands(click.Group):
+    """Runs a command; errors become messages and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> None:
+        """As `click.Group`."""
+        code: int | None
+        try:
+            code = super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except (InvalidArgumentError, UnknownNameError) as error:
+            message(str(error))
+            code = ExitCode.USAGE
+        except KeyfoldError as error:
+            message(str(error))
+            code = ExitCode.FAILED
+        except BrokenPipeError:
+            code = ExitCode.DONE
+        except Exception as error:  # noqa: BLE001 - the last boundary
+            message(_unexpected(error))
+            code = ExitCode.FAILED
+        ctx.exit(code or ExitCode.DONE)
+
+
 @click.version_option(__version__, prog_name="keyfold", message="%(version)s")
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
 def cli() -> None:
     """Look inside the state of a Spark Structured Streaming query, and change it as a whole.
 
@@ -45,33 +79,24 @@ def cli() -> None:
     """
 
 
-def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
-    """A command with these options, and errors as messages and exit codes."""
+def _made(_: click.Context, __: click.Parameter, kind: str) -> Output:
+    return JsonOutput() if kind == "json" else TextOutput()
 
-    def decorate(function: C) -> click.Command:
-        @wraps(function)
-        def run(**arguments: Any) -> None:  # noqa: ANN401 - each command has its own
-            kind = arguments.pop("output")
-            output: Output = JsonOutput() if kind == "json" else TextOutput()
-            try:
-                sys.exit(function(output, **_opened(arguments)) or ExitCode.DONE)
-            except (InvalidArgumentError, UnknownNameError) as error:
-                message(str(error))
-                sys.exit(ExitCode.USAGE)
-            except KeyfoldError as error:
-                message(str(error))
-                sys.exit(ExitCode.FAILED)
-            except BrokenPipeError:
-                sys.exit(ExitCode.DONE)
-            except Exception as error:  # noqa: BLE001 - the last boundary
-                message(_unexpected(error))
-                sys.exit(ExitCode.FAILED)
 
-        found: Any = run
-        for decorator in reversed(decorators):
-            found = decorator(found)
-        name = function.__name__.rstrip("_")
-        return cli.command(name)(found)
+_output = click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    callback=_made,
+    help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
+)  # fmt: skip
+
+
+def command(*decorators: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command with these options and `output`; what it returns is its exit code."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        for decorator in reversed((*decorators, _output)):
+            function = decorator(function)
+        return cli.command()(function)
 
     return decorate
 
@@ -87,10 +112,6 @@ def _unexpected(error: Exception) -> str:
     )
 
 
-output = click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
-)  # fmt: skip
 # A path for completion; a URI passes too, since nothing is asked to exist.
 folder = click.Path()
 _argument = click.argument("checkpoint", type=folder)
@@ -108,42 +129,45 @@ def pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict
     return found
 
 
-def _storage_option(name: str) -> Callable[[C], C]:
-    return click.option(
-        "--storage-option", name, callback=pairs, multiple=True, metavar="KEY=VALUE",
-        help="Where and how to reach an object store, such as aws_endpoint_url=http://host:9000. "
-        "Repeatable. Environment variables do as well: AWS_ENDPOINT_URL. Use them for credentials, "
-        "since other users of this machine may see a command line.",
-    )  # fmt: skip
+def opened(opens: Callable[[str, dict[str, str]], object]) -> Callable[[C], C]:
+    """The argument of a command that reads: it gets what `opens` makes of path and options."""
+
+    def decorate(function: C) -> C:
+        @wraps(function)
+        def run(*, checkpoint: str, storage_options: dict[str, str], **others: Any) -> Any:  # noqa: ANN401 - each command has its own
+            return function(checkpoint=opens(checkpoint, storage_options), **others)
+
+        option = click.option(
+            "--storage-option", "storage_options", callback=pairs, multiple=True,
+            metavar="KEY=VALUE",
+            help="Where and how to reach an object store, such as "
+            "aws_endpoint_url=http://host:9000. Repeatable. Environment variables do as well: "
+            "AWS_ENDPOINT_URL. Use them for credentials, since other users of this machine may "
+            "see a command line.",
+        )  # fmt: skip
+        found: Any = _argument(option(run))
+        return found  # type: ignore[no-any-return]
+
+    return decorate
 
 
-# What opens the checkpoint of a command, by the name of its option.
-_OPENS: dict[str, Callable[[str, dict[str, str]], object]] = {
-    "storage_options": open_for_command,
-    "options_or_pipeline": open_or_list,
-    "options_to_watch": storage_to_watch,
-}
+readable = opened(open_for_command)
 
 
-def readable(function: C) -> C:
-    """The argument of a command that reads: it gets an opened `Checkpoint`."""
-    return _argument(_storage_option("storage_options")(function))
-
-
-def readable_or_pipeline(function: C) -> C:
-    """The same, or the flows of the pipeline whose storage folder it is."""
-    return _argument(_storage_option("options_or_pipeline")(function))
-
-
-def watchable(function: C) -> C:
-    """The same, or one that is not there yet: it gets the `Storage`."""
-    return _argument(_storage_option("options_to_watch")(function))
+def _refuse(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> None:
+    if pairs(context, option, given):
+        raise InvalidArgumentError(
+            "Commands that change a checkpoint start Spark and take no storage options. Give Spark "
+            "the settings of Hadoop's file system, in spark-defaults.conf of SPARK_CONF_DIR: "
+            "spark.hadoop.fs.s3a.endpoint, .access.key, .secret.key. For what they read before "
+            "Spark starts, set AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
 
 
 def changeable(function: C) -> C:
     """The argument of a command that changes: it gets the path, which Spark opens."""
     option = click.option(
-        "--storage-option", "refused_options", callback=pairs, multiple=True, hidden=True
+        "--storage-option", callback=_refuse, multiple=True, hidden=True, expose_value=False
     )
     return _argument(option(function))
 
@@ -153,19 +177,3 @@ def table_of(checkpoint: Checkpoint, table: str) -> StateTable:
     name, _, inner = table.partition("/")
     operator = checkpoint[name]
     return operator[inner] if inner else operator.only
-
-
-def _opened(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a command, with its checkpoint opened if it reads one."""
-    if arguments.pop("refused_options", ()):
-        raise InvalidArgumentError(
-            "Commands that change a checkpoint start Spark and take no storage options. Give Spark "
-            "the settings of Hadoop's file system, in spark-defaults.conf of SPARK_CONF_DIR: "
-            "spark.hadoop.fs.s3a.endpoint, .access.key, .secret.key. For what they read before "
-            "Spark starts, set AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
-        )
-    for name, opens in _OPENS.items():
-        if name in arguments:
-            options = arguments.pop(name)
-            return arguments | {"checkpoint": opens(arguments["checkpoint"], options)}
-    return arguments

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -12,19 +14,19 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
-from keyfold.checkpoint import Checkpoint
-from keyfold.cli import admin, setup, watch
-from keyfold.cli.command import cli, command, readable_or_pipeline, table_of
-from keyfold.cli.command import output as _output
+from keyfold.checkpoint import Checkpoint, open_or_list, storage_to_watch
+from keyfold.cli import admin
+from keyfold.cli.command import ExitCode, cli, command, opened, table_of
 from keyfold.cli.command import readable as _checkpoint
-from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.flows import Flow
+from keyfold.storage.storage import Storage
 from keyfold.text.units import parsed_size
+from keyfold.watch.watch import watch as watch_storage
 
-# Importing them adds their commands to the group.
-__all__ = ["admin", "cli", "setup", "watch"]
+# Importing it adds its commands to the group.
+__all__ = ["admin", "cli"]
 
 _INSPECT = (
     "partitions", "files", "snapshots", "deltas", "merged-deltas", "references", "groups",
@@ -38,7 +40,7 @@ _batch = click.option(
 )  # fmt: skip
 
 
-@command(readable_or_pipeline, _output)
+@command(opened(open_or_list))
 def describe(output: Output, checkpoint: Checkpoint | tuple[Flow, ...]) -> None:
     """Size, versions and files of the state.
 
@@ -55,7 +57,7 @@ def describe(output: Output, checkpoint: Checkpoint | tuple[Flow, ...]) -> None:
     *_INSPECT, "skew", "batches", "operators",
 ])), click.option(
     "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew measures."
-), _output)  # fmt: skip
+))  # fmt: skip
 def inspect(output: Output, checkpoint: Checkpoint, what: str, by: str) -> None:
     """Tables about files, partitions and key groups.
 
@@ -91,7 +93,6 @@ def _operators(opened: Checkpoint) -> pa.Table:
     _key,
     _batch,
     click.option("-n", "--limit", type=int, default=-1, show_default=True, help="-1 for all rows."),
-    _output,
 )
 def get(  # noqa: PLR0913 - one for each option
     output: Output, *, checkpoint: Checkpoint, table: str, key: str, batch: int, limit: int
@@ -115,7 +116,6 @@ def get(  # noqa: PLR0913 - one for each option
     click.option("-w", "--where", help="A condition: key.user == 42 and value.count > 3."),
     _batch,
     click.option("-n", "--limit", type=int, default=20, show_default=True, help="-1 for all rows."),
-    _output,
 )
 def scan(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -142,7 +142,7 @@ def scan(  # noqa: PLR0913 - one for each option
 
 @command(
     _checkpoint, _table, click.argument("before", type=int),
-    click.argument("after", type=int, default=-1), _output,
+    click.argument("after", type=int, default=-1),
 )  # fmt: skip
 def diff(output: Output, checkpoint: Checkpoint, table: str, before: int, after: int) -> None:
     """What changed from batch BEFORE to batch AFTER.
@@ -159,7 +159,7 @@ def diff(output: Output, checkpoint: Checkpoint, table: str, before: int, after:
 diff.context_settings["ignore_unknown_options"] = True
 
 
-@command(_checkpoint, _table, _key, _output)
+@command(_checkpoint, _table, _key)
 def history(output: Output, checkpoint: Checkpoint, table: str, key: str) -> int | None:
     """The values of one KEY, given as JSON, in all retained batches."""
     found = table_of(checkpoint, table).history(_parsed(key))
@@ -170,7 +170,6 @@ def history(output: Output, checkpoint: Checkpoint, table: str, key: str) -> int
 @command(
     _checkpoint,
     click.option("--deep", is_flag=True, help="Decode rows, compute their hashes, count them."),
-    _output,
 )
 def fsck(output: Output, checkpoint: Checkpoint, deep: bool) -> int | None:  # noqa: FBT001 - click's
     """Check every file that the retained batches need for damage."""
@@ -194,7 +193,6 @@ def _size(_: click.Context, __: click.Parameter, given: str | None) -> int | Non
         "--memory", callback=_size, metavar="SIZE",
         help="Memory budgets of all executors together, such as 512m or 4g.",
     ),
-    _output,
 )  # fmt: skip
 def doctor(
     output: Output, checkpoint: Checkpoint, cores: int | None, memory: int | None
@@ -209,7 +207,36 @@ def doctor(
     return None if found.ok else ExitCode.NO
 
 
-@command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)
+@command(
+    opened(storage_to_watch),
+    click.option(
+        "--interval", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+        help="From one look to the next: 2 by default, 5 on an object store.",
+    ),
+    click.option(
+        "--seconds", type=click.FloatRange(min=0), metavar="SECONDS",
+        help="End after so long; 0 looks once. By default it goes on until Ctrl-C.",
+    ),
+)  # fmt: skip
+def watch(
+    output: Output, checkpoint: Storage, interval: float | None, seconds: float | None
+) -> None:
+    """Batches, state and skew of a query while it runs.
+
+    The query runs anywhere, or has not begun. Without a terminal, or with -o json, prints a line
+    for each batch: the last ten, then each one when it is committed.
+    """
+    as_json = isinstance(output, JsonOutput)
+    looks = watch_storage(checkpoint, interval=interval, seconds=seconds, as_json=as_json)
+    if looks.is_looking:
+        # The storage does not answer, and Python would wait for the threads that ask it.
+        sys.stdout.flush()
+        if looks.is_late:
+            message(f"{looks.path} has not answered for {looks.waited_s:.0f} s.")
+        os._exit(ExitCode.FAILED if looks.is_late and not looks.has_seen else ExitCode.DONE)
+
+
+@command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)))
 def report(output: Output, checkpoint: Checkpoint, file: str) -> None:
     """Write a report with charts, one HTML page, to FILE."""
     with progress("reading") as told:
@@ -217,13 +244,13 @@ def report(output: Output, checkpoint: Checkpoint, file: str) -> None:
     output.value({"file": file}, file)
 
 
-@command(_output)
+@command()
 def version(output: Output) -> None:
     """The version of this program."""
     output.value({"version": __version__}, __version__)
 
 
-@command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])), _output)
+@command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])))
 def completion(output: Output, shell: str) -> None:
     """Print the completion script for a SHELL.
 

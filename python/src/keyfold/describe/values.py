@@ -1,12 +1,10 @@
-"""The values that describe a checkpoint."""
+"""The values that describe parts of a checkpoint."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from keyfold.format.footer import total
-from keyfold.spark_log.migrated import Earlier
 
 
 @dataclass(frozen=True)
@@ -78,45 +76,3 @@ class OperatorDescription:
     def rows(self) -> int | None:
         """Rows in all stores."""
         return total(store.rows for store in self.stores)
-
-
-@dataclass(frozen=True)
-class CheckpointValues:
-    """A checkpoint at one moment. Times are in ms since 1970, None if no log has them.
-
-    `query_id` is None if it cannot be read.
-    `oldest_batch` is the oldest still in the batch log; it is the query's first only if it is 0.
-    `earlier_batches` are those in the log from before a migration, whose state is another
-    provider's; None if there are none.
-    """
-
-    path: str
-    query_id: str | None
-    provider: str | None
-    last_batch: int | None
-    last_batch_ms: int | None
-    oldest_batch: int | None
-    oldest_batch_ms: int | None
-    operators: tuple[OperatorDescription, ...]
-    problems: tuple[Problem, ...]
-    earlier_batches: Earlier | None = None
-
-    @property
-    def rows(self) -> int | None:
-        """Rows of all operators."""
-        return total(operator.rows for operator in self.operators)
-
-    @property
-    def live_bytes(self) -> int | None:
-        """Bytes of keys and values of all operators."""
-        return total(store.live_bytes for it in self.operators for store in it.stores)
-
-    @property
-    def disk_bytes(self) -> int:
-        """Bytes of the files of all operators."""
-        return sum(store.disk_bytes for it in self.operators for store in it.stores)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as values for JSON, with the totals."""
-        totals = {"rows": self.rows, "live_bytes": self.live_bytes, "disk_bytes": self.disk_bytes}
-        return asdict(self) | {"totals": totals}

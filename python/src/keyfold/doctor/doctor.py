@@ -1,18 +1,29 @@
-"""Examines a checkpoint by all rules."""
+"""Examines a checkpoint by all rules, in the order in which advice is given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.exam import Exam, examine
-from keyfold.doctor.pace import LEAST_BATCHES
+from keyfold.doctor.attempts import several, unreferenced
+from keyfold.doctor.checkpoint import beyond, format_1, unreadable
+from keyfold.doctor.exam import LEAST_BATCHES, Exam, examine
+from keyfold.doctor.growth import forever
+from keyfold.doctor.partitions import too_few, too_many
 from keyfold.doctor.report import DoctorReport
-from keyfold.doctor.rules import RULES
+from keyfold.doctor.rescaling import few_numbers, not_movable
+from keyfold.doctor.retention import too_long, too_short
+from keyfold.doctor.skew import skew
+from keyfold.doctor.snapshots import small_files, too_often, too_rare
 from keyfold.errors import FileMissingError
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import batches
 from keyfold.storage.storage import Storage
 from keyfold.text.units import count, duration, plural, size
+
+RULES = (
+    unreadable, too_many, too_few, skew, forever, beyond, several, too_rare, too_often, too_long,
+    too_short, small_files, unreferenced, format_1, not_movable, few_numbers,
+)  # fmt: skip
 
 
 def examine_checkpoint(
@@ -44,7 +55,7 @@ def examine_checkpoint(
 def _judged(exam: Exam) -> DoctorReport:
     return DoctorReport(
         path=exam.storage.root,
-        advice=tuple(it for rule in RULES for it in rule.judge(exam)),
+        advice=tuple(it for rule in RULES for it in rule(exam)),
         facts=tuple(_facts(exam)),
         notes=tuple(_notes(exam)),
         memory_bytes=exam.memory_bytes,

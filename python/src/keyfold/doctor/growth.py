@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import NOTE, Advice
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.new_location import WITHOUT_STATE
-from keyfold.doctor.operator_state import OperatorState, values_in
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.operator_state import OperatorState
+from keyfold.doctor.report import NOTE, WITHOUT_STATE, Advice
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import total
 from keyfold.spark_log.batch import find_batch
@@ -22,7 +20,12 @@ _DAYS = 30
 _DAY_MS = 24 * 3_600_000
 
 
-def _forever(exam: Exam) -> Iterator[Advice]:
+def forever(exam: Exam) -> Iterator[Advice]:
+    """State from which nothing is ever removed.
+
+    These operators remove rows by a watermark only. Growth that slows down is of keys that come
+    again. Other operators may have few keys, and state variables a time to live.
+    """
     batches, mean = exam.pace.batches, exam.pace.mean_ms
     if exam.pace.has_watermark or mean is None or len(batches) < _LEAST_BATCHES:
         return
@@ -60,17 +63,4 @@ def _rows(exam: Exam, operator: OperatorState, number: int) -> int | None:
         parts = Walk(exam.storage, find_batch(exam.storage, number)).parts(operator.metadata)
     except KeyfoldError:
         return None
-    heads = [part.head for store in parts for part in store]
-    return total(None if head is None else values_in(head) for head in heads)
-
-
-FOREVER = Rule(
-    name="grows-forever",
-    given=f"a dropDuplicates or a join has {plural(_LEAST_ROWS, 'row')} or more; it grew over "
-    f"both halves of the retained batches, {_LEAST_BATCHES} or more, in the second at half of the "
-    f"first's rate or more; none of these batches has a watermark; and at that rate it doubles in "
-    f"{_DAYS} days",
-    reason="these operators remove rows by a watermark only. Growth that slows down is of keys "
-    "that come again. Other operators may have few keys, and state variables a time to live",
-    judge=_forever,
-)
+    return total(part.values for store in parts for part in store)

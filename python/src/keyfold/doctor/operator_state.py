@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, total
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import FileKind, is_number, parse_name
+from keyfold.format.names import FileKind, StoreLocation, is_number, parse_name
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Step, chain_of
 from keyfold.state.walk import Part, is_in_partition_0_alone
@@ -48,7 +47,7 @@ class OperatorState:
     @cached_property
     def is_spread(self) -> bool:
         """Whether it has more than one partition, or could have."""
-        return not is_in_partition_0_alone(self._heads(self.parts))
+        return not is_in_partition_0_alone(self._heads)
 
     @cached_property
     def subtasks(self) -> int | None:
@@ -59,7 +58,7 @@ class OperatorState:
     @cached_property
     def key_groups(self) -> int | None:
         """Number of key groups; None if no head can be read."""
-        return next((it.identity.key_groups for it in self._heads(self.parts)), None)
+        return next((it.identity.key_groups for it in self._heads), None)
 
     @cached_property
     def not_movable(self) -> list[str]:
@@ -71,12 +70,12 @@ class OperatorState:
     @cached_property
     def values(self) -> list[int | None]:
         """Values in each partition: the rows, of a list all that it has; None if not known."""
-        return [total(map(_values, parts)) for parts in self.partitions]
+        return [total(it.values for it in parts) for parts in self.partitions]
 
     @cached_property
     def bytes(self) -> list[int | None]:
         """Bytes of keys and values in each partition; None if not known."""
-        return [total(map(_bytes, parts)) for parts in self.partitions]
+        return [total(it.bytes for it in parts) for parts in self.partitions]
 
     @cached_property
     def disk_bytes(self) -> int:
@@ -117,11 +116,11 @@ class OperatorState:
 
     @cached_property
     def _families(self) -> list[Family]:
-        return [family for head in self._heads(self.parts) for family in head.families]
+        return [family for head in self._heads for family in head.families]
 
-    @staticmethod
-    def _heads(parts: Iterable[Part]) -> list[Footer]:
-        return [it.head for it in parts if it.head is not None]
+    @cached_property
+    def _heads(self) -> list[Footer]:
+        return [it.head for it in self.parts if it.head is not None]
 
 
 def length_of(part: Part, step: Step) -> int:
@@ -132,22 +131,9 @@ def length_of(part: Part, step: Step) -> int:
     return own
 
 
-def values_in(head: Footer) -> int | None:
-    """Values of a version, of internal families too; None if not known."""
-    return total(it.values for it in head.families)
-
-
 def _steps(part: Part) -> tuple[Step, ...]:
     """The files that a load reads; none if it cannot be loaded."""
     try:
         return chain_of(part.files, part.written).steps
     except KeyfoldError:
         return ()
-
-
-def _values(part: Part) -> int | None:
-    return None if part.head is None else values_in(part.head)
-
-
-def _bytes(part: Part) -> int | None:
-    return None if part.head is None else part.head.bytes

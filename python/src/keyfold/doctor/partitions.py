@@ -1,4 +1,4 @@
-"""Too many partitions, or too few."""
+"""Too many partitions, or too few, and which number to take instead."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from math import ceil
 from statistics import median
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
-from keyfold.doctor.rescale_to import fewer, how, more
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.report import Advice
 from keyfold.format.footer import total
+from keyfold.settings import PARTITIONS_KEY
 from keyfold.text.units import count, duration, plural, size
 
 _MIB, _GIB = 1 << 20, 1 << 30
@@ -29,8 +28,18 @@ _MOST_ROWS, _MOST_BYTES = 20_000_000, 4 * _GIB
 _GOOD_ROWS, _GOOD_BYTES = 5_000_000, _GIB
 _MUCH_CHANGED = _MIB
 
+# Of a number that files suit well, at most so many times what is needed.
+_TIMES = 4
 
-def _too_many(exam: Exam) -> Iterator[Advice]:
+
+def too_many(exam: Exam) -> Iterator[Advice]:
+    """Too many partitions.
+
+    On 2 cores a task took 6 ms, whatever the store
+    ([measured](benchmarks-limits.md#beside-no-store-at-all)). So few changes, some 1,000 rows, take
+    less. A query that waits for input most of the time, or whose tasks compute for long, gains
+    little.
+    """
     mean, took = exam.pace.mean_ms, exam.pace.duration_ms
     needed = _needed(exam)
     # A batch that takes no time was timed by two clocks that differ.
@@ -77,7 +86,14 @@ def changed_bytes(exam: Exam, operator: OperatorState) -> float:
     return written / max(len(exam.recent) * len(operator.partitions), 1)
 
 
-def _too_few(exam: Exam) -> Iterator[Advice]:
+def too_few(exam: Exam) -> Iterator[Advice]:
+    """Too few partitions.
+
+    A partition of 5 million rows loads in half a second to a second, and one can have 32 GiB
+    ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other. More
+    partitions than cores do not make a batch shorter, so how long it takes counts only where
+    `--cores` is given.
+    """
     needed, worst = 0, ""
     for it in exam.spread:
         if it.subtasks is not None or None in it.values or None in it.bytes:
@@ -122,28 +138,44 @@ def _key_groups(exam: Exam) -> int:
     return max((it.key_groups or 1 for it in exam.spread), default=1)
 
 
-TOO_MANY = Rule(
-    name="too-many-partitions",
-    given=f"there are {_TIMES_TOO_MANY} times as many partitions as are enough: with "
-    f"{plural(_FEW_ROWS, 'row')} or {size(_FEW_BYTES)} in each, {_LEAST_PARTITIONS} at least, not "
-    "fewer than `--cores` or the subtasks of an operator; a batch writes "
-    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and starting its tasks, at {_TASK_MS} "
-    f"ms each on {_CORES} cores, or less by `--cores`, takes 1/{_OF_INTERVAL} of the time from "
-    f"batch to batch, and 1/{_OF_DURATION} of a batch, or more; not if it is not known how long "
-    "batches take",
-    reason=f"on {_CORES} cores a task took {_TASK_MS} ms, whatever the store ([measured]"
-    "(benchmarks-limits.md#beside-no-store-at-all)). So few changes, some 1,000 rows, take less. A "
-    "query that waits for input most of the time, or whose tasks compute for long, gains little",
-    judge=_too_many,
-)
-TOO_FEW = Rule(
-    name="too-few-partitions",
-    given=f"half of the partitions or more have over {plural(_MOST_ROWS, 'row')} or "
-    f"{size(_MOST_BYTES)}; or there are fewer than `--cores`, batches take half of the time or "
-    f"more, and one writes {size(_MUCH_CHANGED)} of changes in each partition, or more",
-    reason="a partition of 5 million rows loads in half a second to a second, and one can have 32 "
-    "GiB ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other. "
-    "More partitions than cores do not make a batch shorter, so how long it takes counts only "
-    "where `--cores` is given",
-    judge=_too_few,
-)
+def fewer(partitions: int, key_groups: int, needed: int) -> int:
+    """The smallest number that is enough and suits the files best.
+
+    With a divisor of the number there is, each new partition has whole old ones; with one of the
+    key groups, whole groups.
+    """
+    below = range(needed, min(partitions, _TIMES * needed))
+    of_partitions = [it for it in below if partitions % it == 0]
+    of_groups = [it for it in below if key_groups % it == 0]
+    return next(iter([*of_partitions, *of_groups]), needed)
+
+
+def more(partitions: int, key_groups: int, needed: int) -> int:
+    """The same for more: a multiple of the number there is, which divides the key groups."""
+    least = ceil(needed / partitions)
+    multiples = [partitions * it for it in range(least, _TIMES * least)]
+    return next((it for it in multiples if key_groups % it == 0), multiples[0])
+
+
+def how(exam: Exam, to: int, *, is_exact: bool = True) -> tuple[str, str | None]:
+    """What to change, and the command that does it, if one can.
+
+    `to` is exact, or the least that it can be where the query's cores are not known: no script is
+    to run a command with it then.
+    """
+    number = str(to) if is_exact else f"the number of the cores of all executors, at least {to}"
+    exactly = "" if is_exact else f" `keyfold doctor {exam.path} --cores N` says it exactly."
+    if not exam.is_movable:
+        change = (
+            "This state cannot be rescaled. A query on a new checkpoint location with "
+            f"spark.sql.shuffle.partitions={to if is_exact else 'N'} has so many"
+        )
+        where = "" if is_exact else f", where N is {number}"
+        # An evolved checkpoint has the settings of the one before.
+        begins = "A new location begins without this state: `keyfold evolve` keeps the number of"
+        return f"{change}{where}. {begins} partitions.{exactly}", None
+    change = (
+        f"Stop the query and rescale it to {number}{' partitions' if is_exact else ''}.{exactly} "
+        f"If it sets {PARTITIONS_KEY}, set that to the same number."
+    )
+    return change, f"keyfold rescale {exam.path} --to {to} --apply" if is_exact else None

@@ -1,4 +1,4 @@
-"""The result of an examination."""
+"""The result of an examination: advice, and what it was given on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,43 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from keyfold.doctor.advice import CHANGE, NOTE, Advice
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import plural
 
+CHANGE, NOTE = "change", "note"
+
+# docs/tutorial.md, in its own words: a plan says what can be carried over.
+WITHOUT_STATE = (
+    "A new location begins without this state. `keyfold evolve` may carry it over "
+    '(docs/tutorial.md, "Change the query"): its plan says so.'
+)
+
 _WIDTH = 80
 _LABEL = 12
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was measured, what to change, and what that brings.
+
+    `name` is stable: docs/doctor.md lists all of them. `command` is the command of `change`, with
+    which it begins; None if the change is in the query or its settings. `operator` is the number of
+    the operator that it is about; None if it is about the whole query. `rank` is "note" where it
+    may be right to change nothing.
+    """
+
+    name: str
+    measured: str
+    change: str
+    brings: str
+    command: str | None = None
+    operator: int | None = None
+    rank: str = CHANGE
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as values for JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import NOTE, Advice
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.new_location import WITHOUT_STATE
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.report import NOTE, WITHOUT_STATE, Advice
 from keyfold.format.footer import total
 from keyfold.settings import STRICT_KEY
 from keyfold.text.printable import printable
@@ -18,7 +16,11 @@ _TIMES = 4
 _LEAST_BYTES = 256 << 20
 
 
-def _not_movable(exam: Exam) -> Iterator[Advice]:
+def not_movable(exam: Exam) -> Iterator[Advice]:
+    """State that cannot be rescaled.
+
+    A rescale itself goes by these: [strays](design/spark.md#rows-and-partitions).
+    """
     if exam.spread and not exam.is_strict:
         yield Advice(
             name="not-rescalable",
@@ -48,7 +50,12 @@ def _not_movable(exam: Exam) -> Iterator[Advice]:
             )
 
 
-def _few_numbers(exam: Exam) -> Iterator[Advice]:
+def few_numbers(exam: Exam) -> Iterator[Advice]:
+    """Key groups that suit no other number of partitions.
+
+    Below 4,096 partitions the default number of key groups has such divisors. A smaller state is
+    read whole in a second or two.
+    """
     for it in exam.spread:
         groups, here, held = it.key_groups, len(it.partitions), total(it.bytes)
         if groups is None or held is None or held < _LEAST_BYTES or it.subtasks is not None:
@@ -69,21 +76,3 @@ def _few_numbers(exam: Exam) -> Iterator[Advice]:
             operator=it.metadata.id,
             rank=NOTE,
         )
-
-
-NOT_MOVABLE = Rule(
-    name="not-rescalable",
-    given="the files mark a family as one that `keyfold rescale` refuses, or the offset log does "
-    f"not have `{STRICT_KEY}=true`",
-    reason="a rescale itself goes by these: [strays](design/spark.md#rows-and-partitions)",
-    judge=_not_movable,
-)
-FEW_NUMBERS = Rule(
-    name="key-groups",
-    given=f"an operator has {size(_LEAST_BYTES)} of state or more, and none of the numbers from "
-    f"1/{_TIMES} of its partitions to {_TIMES} times as many, but their own, divides its key "
-    "groups",
-    reason="below 4,096 partitions the default number of key groups has such divisors. A smaller "
-    "state is read whole in a second or two",
-    judge=_few_numbers,
-)

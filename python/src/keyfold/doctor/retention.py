@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import length_of
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.report import Advice
 from keyfold.spark_log.logs import batches
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.text.units import count, size
@@ -23,7 +22,12 @@ _FEW_BATCHES = 3
 _LEAST_LAST = 20
 
 
-def _too_long(exam: Exam) -> Iterator[Advice]:
+def too_long(exam: Exam) -> Iterator[Advice]:
+    """Too many old batches.
+
+    Spark keeps 100. Of a state that changes fast these have many times its size, which is the price
+    of a rollback; so only more than twice as many count.
+    """
     kept, disk = len(exam.commits), exam.disk_bytes
     # Before the files of a load are looked for.
     if kept <= _MOST_BATCHES or disk < _LEAST_BYTES:
@@ -47,7 +51,12 @@ def _too_long(exam: Exam) -> Iterator[Advice]:
         )
 
 
-def _too_short(exam: Exam) -> Iterator[Advice]:
+def too_short(exam: Exam) -> Iterator[Advice]:
+    """Too few old batches.
+
+    A rollback needs the offsets of its batch and of the one before: the query can go back by a
+    batch or two, which may be seconds.
+    """
     kept = exam.commits
     if len(kept) > _FEW_BATCHES or exam.batch.number < _LEAST_LAST or _is_new_here(exam):
         return
@@ -69,21 +78,3 @@ def _is_new_here(exam: Exam) -> bool:
         it.name.startswith(("rollback-", "synced")) for it in exam.storage.listing("keyfold")
     )
     return is_copy or is_changed or earlier_batches(exam.storage) is not None
-
-
-TOO_LONG = Rule(
-    name="retention-too-long",
-    given=f"over {_MOST_BATCHES} batches are in the commit log, and the files have "
-    f"{size(_LEAST_BYTES)} or more, and {_MOST_TIMES} times what the last batch needs",
-    reason=f"Spark keeps {_DEFAULT}. Of a state that changes fast these have many times its size, "
-    "which is the price of a rollback; so only more than twice as many count",
-    judge=_too_long,
-)
-TOO_SHORT = Rule(
-    name="retention-too-short",
-    given=f"{_FEW_BATCHES} batches or fewer of {_LEAST_LAST} or more are in the commit log; not "
-    "in a copy, nor after a rollback, a sync or a migration",
-    reason="a rollback needs the offsets of its batch and of the one before: the query can go "
-    "back by a batch or two, which may be seconds",
-    judge=_too_short,
-)

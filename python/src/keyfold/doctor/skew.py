@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.new_location import WITHOUT_STATE
 from keyfold.doctor.operator_state import OperatorState, length_of
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.report import WITHOUT_STATE, Advice
 from keyfold.errors import KeyfoldError
-from keyfold.inspection.skew import measure_partition
+from keyfold.inspection.skew import measure
 from keyfold.text.units import size
 
 _LEAST_BYTES = 128 << 20
@@ -23,7 +21,12 @@ _MOST_SHOWN = 100
 _HEAVY = 0.1
 
 
-def _skew(exam: Exam) -> Iterator[Advice]:
+def skew(exam: Exam) -> Iterator[Advice]:
+    """A partition with much more state than the others.
+
+    Keys that are alike are spread evenly by their hash. A smaller partition loads in less than a
+    second. Its rows are read for the keys if its files have 256.0 MiB at most, which takes seconds.
+    """
     for it in exam.spread:
         held = [number for number in it.bytes if number is not None]
         if it.subtasks is not None or len(held) < max(len(it.bytes), 2):
@@ -58,7 +61,7 @@ def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
     if read > _MOST_READ:
         return f"Its {size(read)} of files were not read: {look}"
     try:
-        found = measure_partition(exam.storage, operator.metadata, exam.batch, partition, _SHOWN)
+        found = measure(exam.storage, [operator.metadata], exam.batch, "bytes", _SHOWN, partition)
     except KeyfoldError as error:
         return f"Its rows cannot be read ({error.condition}), so no key is named."
     rows = max(sum(found.partitions["bytes"].to_pylist()), 1)
@@ -70,14 +73,3 @@ def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
     if not heavy:
         return f"None of its keys has a tenth of that. {look}"
     return f"Its heaviest {'key is' if len(heavy) == 1 else 'keys are'} {', '.join(heavy)}."
-
-
-SKEW = Rule(
-    name="skew",
-    given=f"a partition has {size(_LEAST_BYTES)} or more, and {_TIMES} times the average of the "
-    "others",
-    reason="keys that are alike are spread evenly by their hash. A smaller partition loads in less "
-    f"than a second. Its rows are read for the keys if its files have {size(_MOST_READ)} "
-    "at most, which takes seconds",
-    judge=_skew,
-)

@@ -1,16 +1,17 @@
-"""Snapshots that come too rarely, or too often."""
+"""Files of state: snapshots that come too rarely or too often, and too many small files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from statistics import median
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.partitions import too_many
+from keyfold.doctor.report import Advice
 from keyfold.format.names import FileKind
 from keyfold.state.walk import Part
-from keyfold.text.units import count, size
+from keyfold.text.units import count, plural, size
 
 _DELTAS_KEY = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 _INTERVAL_KEY = "spark.sql.streaming.stateStore.maintenanceInterval"
@@ -31,8 +32,17 @@ _WITH_MERGES = 4
 # Half of what leads to a snapshot or a merge, however few deltas they are.
 _MANY_DELTAS = 64 << 20
 
+_MOST_PER_SECOND = 100
+_GOOD_PER_SECOND = 20
+_SMALL = 16 << 10
 
-def _too_rare(exam: Exam) -> Iterator[Advice]:
+
+def too_rare(exam: Exam) -> Iterator[Advice]:
+    """Snapshots that come too rarely.
+
+    By default a load reads about ten files, and the deltas since the last maintenance, which comes
+    every minute; where runs are shorter than that, 30.
+    """
     if exam.pace.median_ms is None:
         return
     most = max(_MOST_DELTAS, _INTERVALS * _INTERVAL_MS / exam.pace.median_ms)
@@ -57,7 +67,12 @@ def _too_rare(exam: Exam) -> Iterator[Advice]:
             )
 
 
-def _too_often(exam: Exam) -> Iterator[Advice]:
+def too_often(exam: Exam) -> Iterator[Advice]:
+    """Snapshots that come too often.
+
+    By default maintenance looks for ten deltas or 128 MiB of them, and a snapshot comes when they
+    have half of its bytes; under checkpoint format 1 each time.
+    """
     for it in exam.operators:
         found = [written for part in it.parts if (written := _written(part)) is not None]
         number, snapshots, deltas, versions = (
@@ -102,21 +117,33 @@ def _written(part: Part) -> tuple[int, int, int, int] | None:
     return len(later), sum(snapshots[it] for it in later), between, later[-1] - first
 
 
-TOO_RARE = Rule(
-    name="snapshots-too-rare",
-    given=f"half of the partitions or more read over {_MOST_DELTAS} deltas in a load, and over "
-    f"{_INTERVALS} times as many as a minute has batches",
-    reason="by default a load reads about ten files, and the deltas since the last maintenance, "
-    "which comes every minute; where runs are shorter than that, 30",
-    judge=_too_rare,
-)
-TOO_OFTEN = Rule(
-    name="snapshots-too-often",
-    given=f"partitions have {_LEAST_SNAPSHOTS} snapshots or more after their first, one in fewer "
-    f"than {_CLOSE} versions; together they have {size(_LEAST_WRITTEN)} or more, and "
-    f"{_TIMES_DELTAS} times the bytes of the deltas between, which are less than "
-    f"{size(_MANY_DELTAS)} for each of them",
-    reason="by default maintenance looks for ten deltas or 128 MiB of them, and a snapshot comes "
-    "when they have half of its bytes; under checkpoint format 1 each time",
-    judge=_too_often,
-)
+def small_files(exam: Exam) -> Iterator[Advice]:
+    """Too many small files.
+
+    Each is a request to an object store, or a write that waits for the disk; 100 requests a second
+    are 260 million a month.
+    """
+    if exam.pace.mean_ms is None or not exam.recent or any(too_many(exam)):
+        return
+    sizes = [
+        length
+        for it in exam.operators
+        for _, _, attempts in it.deltas(exam.recent)
+        for length in attempts
+    ]
+    each_batch = len(sizes) / len(exam.recent)
+    each_second = each_batch / (exam.pace.mean_ms / 1000)
+    average = sum(sizes) / max(len(sizes), 1)
+    if each_second < _MOST_PER_SECOND or average > _SMALL:
+        return
+    interval = ceil(each_batch / _GOOD_PER_SECOND)
+    yield Advice(
+        name="small-files",
+        measured=f"{count(int(each_second))} state files a second, of {size(int(average))} on "
+        f"average: a batch writes {count(int(each_batch))}, and one begins every "
+        f"{exam.pace.mean_ms / 1000:.2f} s.",
+        change=f"If results may come {plural(interval, 'second')} late, start the query with "
+        f"trigger(processingTime='{plural(interval, 'second')}').",
+        brings=f"{_GOOD_PER_SECOND} files a second or fewer, each a request to an object store or "
+        "a write that waits for the disk; and more rows for each task that is started.",
+    )

@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from keyfold.format.frame import Frame
-from keyfold.format.group_table import GroupTable
-from keyfold.format.names import FileKind, FileName
+from keyfold.format.names import FileName
 from keyfold.wire.codec import Codec
+
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTable:
+    """All groups of a file as columns, in the order of their entries (section 4.6).
+
+    `block` is the first block of each and `last_block` the last one.
+    """
+
+    family: Numbers
+    group: Numbers
+    block: Numbers
+    last_block: Numbers
+    entries: Numbers
+    bytes: Numbers
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return len(self.family)
+
+    def take(self, mask: npt.NDArray[np.bool_]) -> GroupTable:
+        """Some of the groups."""
+        return GroupTable(*(getattr(self, it.name)[mask] for it in fields(self)))
 
 
 def total(numbers: Iterable[int | None]) -> int | None:
@@ -34,6 +63,10 @@ class Identity:
     key_groups: int
     created: int
     writer: str
+
+
+# What says how rows of a family are encoded and placed.
+_KEPT = attrgetter("key_encoding", "row_encoding", "partition_key", "ordered", "multi_value")
 
 
 @dataclass(frozen=True)
@@ -63,13 +96,7 @@ class Family:
 
     def is_kept_as(self, other: Family) -> bool:
         """Whether the rows of both families have the same encoding and placement."""
-        return (
-            self.key_encoding == other.key_encoding
-            and self.row_encoding == other.row_encoding
-            and self.partition_key == other.partition_key
-            and self.ordered == other.ordered
-            and self.multi_value == other.multi_value
-        )
+        return bool(_KEPT(self) == _KEPT(other))
 
 
 @dataclass(frozen=True)
@@ -90,16 +117,8 @@ class Reference:
     """A file in a manifest."""
 
     path: str
-    kind: FileKind
-    version: int
-    id: str
-    base: int | None
+    name: FileName
     length: int
-
-    @property
-    def name(self) -> FileName:
-        """The name that the file has to have."""
-        return FileName(self.version, self.id, self.kind, self.base)
 
     def may_have_length(self, length: int) -> bool:
         """Whether the file may have so many bytes (docs/FORMAT.md, rule R7).
@@ -107,7 +126,7 @@ class Reference:
         Each executor that has a version in memory may write its snapshot, or merge its deltas, with
         the same rows in other bytes. The id tells which rows these are.
         """
-        return length == self.length or (self.kind.is_replaceable and self.id != "")
+        return length == self.length or (self.name.kind.is_replaceable and self.name.id != "")
 
 
 @dataclass(frozen=True)
@@ -161,6 +180,11 @@ class Footer:
     def rows(self) -> int | None:
         """Rows of the version, without internal families; None if not known."""
         return total(family.keys for family in self.families if not family.internal)
+
+    @property
+    def values(self) -> int | None:
+        """Values of the version, of internal families too; None if not known."""
+        return total(family.values for family in self.families)
 
     @property
     def bytes(self) -> int | None:

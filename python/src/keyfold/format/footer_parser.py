@@ -6,15 +6,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TypeVar
 
-from keyfold.format.footer import (
-    Block,
-    Family,
-    Fingerprint,
-    Footer,
-    Identity,
-    Part,
-    Reference,
-)
+from keyfold.format.footer import Block, Family, Fingerprint, Footer, Identity, Part, Reference
 from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.format.frame import Frame, UnknownVersionError, file_kind
 from keyfold.format.names import FileKind, FileName, Version, is_file, is_id, is_store
@@ -253,7 +245,7 @@ def parse_reference(cursor: Cursor) -> Reference:
         raise MalformedError("a manifest names a reference")
     if not is_file(path, str(name)):
         raise MalformedError(f"{path!r} is no path of {name}")
-    return Reference(path, kind, name.version, name.id, name.base, length=cursor.u64())
+    return Reference(path, name, cursor.u64())
 
 
 def _head(cursor: Cursor) -> Fingerprint:

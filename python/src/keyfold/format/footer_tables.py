@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from keyfold.format.footer import Block
+from keyfold.format.footer import Block, GroupTable
 from keyfold.format.frame import HEADER_BYTES, Frame
-from keyfold.format.group_table import GroupTable
 from keyfold.wire.codec import MOST_BYTES, codec_of
 from keyfold.wire.cursor import Cursor, MalformedError
 

@@ -9,11 +9,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.errors import (
-    FileCorruptError,
-    FormatVersionError,
-    NotAKeyfoldFileError,
-)
+from keyfold.errors import FileCorruptError, FormatVersionError, NotAKeyfoldFileError
 from keyfold.format.block import Columns, EntryType, decode_block
 from keyfold.format.footer import Footer
 from keyfold.format.footer_parser import parse_footer
@@ -29,8 +25,7 @@ from keyfold.format.frame import (
     footer_length,
     refuse_short,
 )
-from keyfold.format.location import location_of
-from keyfold.format.names import FileKind, parse_name
+from keyfold.format.names import FileKind, location_of, parse_name
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
 from keyfold.wire.cursor import MalformedError

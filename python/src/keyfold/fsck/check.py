@@ -7,23 +7,21 @@ from itertools import chain as joined
 from typing import TYPE_CHECKING
 
 from keyfold.errors import PartitionsMismatchError
-from keyfold.format.location import StoreLocation
-from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.obstacle import Obstacle
+from keyfold.format.names import StoreLocation
+from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.plans import Plans
-from keyfold.fsck.report import FsckReport
+from keyfold.fsck.report import FsckReport, verdict
 from keyfold.fsck.rows import RowCheck
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.start import in_logs, uncommitted
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import Tree
-from keyfold.fsck.verdict import verdict
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata, batches
 from keyfold.spark_log.migrated import earlier_batches
-from keyfold.state.walk import MOST_WITHOUT_FOLDER, Walk, folders
+from keyfold.state.walk import Walk, folders
 from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -141,25 +139,23 @@ def _rank(it: Finding) -> tuple[int, str, str, str]:
 
 
 def _locations(
-    storage: Storage,
-    operator: OperatorMetadata,
-    committed: list[Batch],
+    storage: Storage, operator: OperatorMetadata, committed: list[Batch]
 ) -> tuple[list[tuple[StoreLocation, int]], list[Finding]]:
     """Every store of every partition in any of the batches, with its number in the operator.
 
-    If a number of partitions cannot be this query's, a finding says so, and of the partitions that
-    have no folder not all are in the result.
+    If a number of partitions cannot be this query's, a finding says so, and partitions that have no
+    folder are not in the result.
     """
     findings: list[Finding] = []
     most = 0
     # The newest batch of each number of partitions.
-    for batch in {it.partitions(operator): it for it in committed}.values():
+    for said, batch in {it.partitions(operator): it for it in committed}.items():
         try:
             count = Walk(storage, batch).partitions(operator)
         except PartitionsMismatchError as error:
             path = f"offsets/{batch.number}"
             findings.append(Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.LOSES))
-            count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
+            count = min(said, folders(storage, operator))
         most = max(most, count)
     locations = [
         (StoreLocation(operator.id, partition, store.name), index)

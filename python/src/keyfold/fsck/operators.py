@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from keyfold.errors import FileMissingError, KeyfoldError
-from keyfold.format.location import DEFAULT_STORE, StoreLocation
-from keyfold.format.names import FileName, is_store, parse_name
-from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.moved import is_lost, is_same_location
-from keyfold.fsck.obstacle import Obstacle
-from keyfold.schema.state_schema import read_state_schema, schema_paths
+from keyfold.format.names import DEFAULT_STORE, FileName, StoreLocation, is_store, parse_name
+from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
+from keyfold.schema.schema_file import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import (
     OperatorMetadata,
@@ -19,6 +17,7 @@ from keyfold.spark_log.logs import (
     operators,
     read_operator,
 )
+from keyfold.storage.resolve import is_uri, path_of
 from keyfold.storage.storage import Storage
 
 
@@ -157,3 +156,18 @@ class Operators:
         there = {it.name for it in self._storage.listing(folder)}
         both = (name, f".{name}.crc")
         return tuple(f"{folder}/{it}" for it in both if it in there)
+
+
+def is_same_location(path: str, written: str) -> bool:
+    """Whether both name one file, as far as paths tell: servers have several names."""
+    own, other = path_of(path), path_of(written)
+    return own == other or (_is_local(path) and Path(own).resolve() == Path(other).resolve())
+
+
+def is_lost(path: str, written: str) -> bool:
+    """Whether `written` is not there. Only asked on a local disk: the bytes may lie."""
+    return _is_local(path) and _is_local(written) and not Path(path_of(written)).exists()
+
+
+def _is_local(path: str) -> bool:
+    return not is_uri(path) or path.startswith("file:")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from keyfold.errors import FileMissingError, FormatVersionError
 from keyfold.format.names import parse_name
 from keyfold.format.plan import PlanName, RescalePlan, parse_plan_name, read_plan
-from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.fsck.spark_logs import Logs
 from keyfold.spark_log.logs import Commit
 from keyfold.storage.storage import Storage

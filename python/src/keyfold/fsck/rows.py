@@ -12,7 +12,6 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family, Footer
 from keyfold.format.names import Version
-from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
@@ -22,7 +21,10 @@ from keyfold.state.entries import Rows, rows_of_block
 from keyfold.state.store_files import StoreFiles
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
+from keyfold.subtasks.declared import SUBTASK_OF
 from keyfold.wire.cursor import MalformedError
+
+_OF_SUBTASK = ("parallelism", "max_parallelism")
 
 
 @dataclass
@@ -40,8 +42,9 @@ class RowCheck:
         except KeyfoldError:
             # An unreadable schema is reported once, not for each row.
             return {}
+        # With strings in keys as bytes, of which their hashes are.
         return {
-            it.family: _of_bytes(it)
+            it.family: replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
             for it in every
             if it.store == self.store and it.shape is not Shape.JOIN_SIDE
         }
@@ -91,7 +94,7 @@ class RowCheck:
     def _wrong_subtasks(self, rows: Rows, family: Family) -> list[str]:
         layout = self._layouts.get(family.name)
         try:
-            return [] if layout is None else list(wrong_subtasks(layout, rows, family))
+            return [] if layout is None else list(_wrong_subtasks(layout, rows, family))
         except (MalformedError, KeyfoldError):
             # The check of the rows' file says what is wrong with them.
             return []
@@ -112,6 +115,24 @@ def misplaced(footer: Footer, columns: Columns) -> Iterator[str]:
         )
 
 
-def _of_bytes(it: Layout) -> Layout:
-    """The same with strings in keys as bytes, of which their hashes are."""
-    return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
+def _wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:
+    """What is wrong with the row of a subtask: no start and no redistribution could go by it.
+
+    docs/operator-state.md says what subtasks keep of themselves.
+
+    Raises MalformedError if the rows do not fit the schema.
+    """
+    is_own = layout.family.startswith(SUBTASK_OF) and set(_OF_SUBTASK) <= set(
+        layout.schema.value.names
+    )
+    if not is_own or "subtask" not in layout.schema.key.names:
+        return
+    subtasks = layout.key_array(rows, family).field("subtask").to_pylist()
+    values = layout.value_array(rows, family)
+    said = zip(*(values.field(it).to_pylist() for it in _OF_SUBTASK), strict=True)
+    for subtask, (parallelism, most) in zip(subtasks, said, strict=True):
+        if not 0 <= subtask < parallelism <= most:
+            yield (
+                f"subtask {subtask} says in {layout.family} that the operator has {parallelism} "
+                f"subtasks, of at most {most}"
+            )

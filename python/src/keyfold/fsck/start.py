@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError
-from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.fsck.operators import store_files
 from keyfold.fsck.spark_logs import Logs
 from keyfold.spark_log.batch import Batch

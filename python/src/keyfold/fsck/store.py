@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer, Identity
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import FileKind, FileName, Version, original
+from keyfold.format.names import FileKind, FileName, StoreLocation, Version, original
 from keyfold.format.reader import stream_columns
 from keyfold.fsck.finding import Finding, Kind, Severity, kind_of
 from keyfold.fsck.rows import RowCheck, misplaced
-from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Chain, Step, chain_of
 from keyfold.state.store_files import list_store
+from keyfold.state.walk import is_in_partition_0_alone
 from keyfold.storage.storage import Storage
 
 # How often to check again because files were deleted meanwhile.
@@ -241,7 +240,7 @@ class StoreCheck:
             head = list_store(self.storage, first, newest.version).head(written)
         except KeyfoldError:
             return False
-        return only_partition_0(family.partition_key for family in head.families)
+        return is_in_partition_0_alone([head])
 
     def _written(self, batch: Batch) -> Version:
         return batch.written(self.operator, self.location.partition, self.store)
@@ -303,7 +302,7 @@ class StoreCheck:
         except KeyfoldError:
             return False
         return any(
-            it.path.startswith(f"{self.location.folder}/") and (it.version, it.id) == link
+            it.path.startswith(f"{self.location.folder}/") and (it.name.version, it.name.id) == link
             for layer in layers
             for partition in layer.members
             for it in partition.files

@@ -9,8 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
-from keyfold.format.location import DEFAULT_STORE
-from keyfold.format.names import parse_name
+from keyfold.format.names import DEFAULT_STORE, parse_name
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import Earlier

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, total
-from keyfold.rows.places import Flags
+from keyfold.rows.arrow import Flags
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import chain_of, referenced
 from keyfold.state.walk import Part
@@ -35,20 +35,16 @@ def _table(items: Iterable[tuple[Any, ...]], columns: Columns) -> pa.Table:
 def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table:
     """A row for each part."""
     names = {operator.id: operator.name for operator in operators}
-
-    def of_head(value: Callable[[Footer], Any]) -> Callable[[Part], Any]:
-        return lambda part: None if part.head is None else value(part.head)
-
     columns: Columns = [
         *_STORE,
         ("operator_name", pa.string(), lambda part: names[part.location.operator]),
         ("version", pa.int64(), lambda part: part.version),
         ("id", pa.string(), lambda part: part.unique),
-        ("head", pa.string(), of_head(lambda head: head.frame.kind.label)),
-        ("rows", pa.int64(), of_head(lambda head: head.rows)),
-        ("values", pa.int64(), of_head(lambda head: total(it.values for it in head.families))),
-        ("live_bytes", pa.int64(), of_head(lambda head: head.bytes)),
-        ("key_groups", pa.int32(), of_head(lambda head: head.identity.key_groups)),
+        ("head", pa.string(), lambda part: part.head and part.head.frame.kind.label),
+        ("rows", pa.int64(), lambda part: part.rows),
+        ("values", pa.int64(), lambda part: part.values),
+        ("live_bytes", pa.int64(), lambda part: part.bytes),
+        ("key_groups", pa.int32(), lambda part: part.head and part.head.identity.key_groups),
         ("deltas_to_load", pa.int32(), _deltas),
         ("files", pa.int32(), lambda part: len(part.files.sizes)),
         ("disk_bytes", pa.int64(), lambda part: sum(part.files.sizes.values())),

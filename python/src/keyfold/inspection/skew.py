@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -11,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.errors import InvalidArgumentError
 from keyfold.layout.layout import Shape
 from keyfold.layout.layouts import layouts
-from keyfold.rows.places import Ints
+from keyfold.rows.arrow import Ints
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage.storage import Storage
@@ -46,34 +47,31 @@ class Skew:
         return f"<div><h4>Heaviest keys</h4>{keys}<h4>Partitions</h4>{partitions}</div>"
 
 
-@dataclass
-class _Found:
-    partitions: list[tuple[object, ...]]
-    groups: list[tuple[object, ...]]
-    keys: list[tuple[object, ...]]
+_Rows: TypeAlias = list[tuple[object, ...]]
 
 
-def measure(
-    storage: Storage, operators: list[OperatorMetadata], batch: Batch, by: str, top: int
+def measure(  # noqa: PLR0913, PLR0917 - what is measured of what
+    storage: Storage,
+    operators: list[OperatorMetadata],
+    batch: Batch,
+    by: str,
+    top: int,
+    partition: int | None = None,
 ) -> Skew:
-    """Measures every table; raises InvalidArgumentError if `by` is neither `bytes` nor `rows`."""
+    """Measures every table, in all partitions or in one.
+
+    Raises InvalidArgumentError if `by` is neither `bytes` nor `rows`, and KeyfoldError.
+    """
     if by not in {"bytes", "rows"}:
         raise InvalidArgumentError(f"Invalid measure {by!r}: skew is by bytes or by rows.")
-    found = _Found([], [], [])
+    found: tuple[_Rows, _Rows, _Rows] = ([], [], [])
     for operator in operators:
         for source in _sources(storage, operator):
-            _add(found, source, batch, range(source.partitions(batch)), by, top)
-    return _skew_of(found, by)
-
-
-def measure_partition(
-    storage: Storage, operator: OperatorMetadata, batch: Batch, partition: int, top: int
-) -> Skew:
-    """The same of one partition of an operator, by bytes; raises KeyfoldError."""
-    found = _Found([], [], [])
-    for source in _sources(storage, operator):
-        _add(found, source, batch, range(partition, partition + 1), "bytes", top)
-    return _skew_of(found, "bytes")
+            every = range(source.partitions(batch)) if partition is None else [partition]
+            for rows, more in zip(found, _measured(source, batch, every, by, top), strict=True):
+                rows.extend(more)
+    schemas = (_PARTITIONS, _GROUPS, _KEYS)
+    return Skew(*(_sorted(rows, it, by) for rows, it in zip(found, schemas, strict=True)))
 
 
 def _sources(storage: Storage, operator: OperatorMetadata) -> Iterator[Source]:
@@ -82,11 +80,14 @@ def _sources(storage: Storage, operator: OperatorMetadata) -> Iterator[Source]:
             yield Source(storage, operator, layout)
 
 
-def _add(  # noqa: PLR0913, PLR0917 - what is measured of what
-    found: _Found, source: Source, batch: Batch, partitions: range, by: str, top: int
-) -> None:
+def _measured(
+    source: Source, batch: Batch, partitions: Iterable[int], by: str, top: int
+) -> tuple[_Rows, _Rows, _Rows]:
+    """Of a table: rows for each partition, each key group, and the heaviest keys."""
     name = (source.operator.id, source.layout.name)
-    keys: list[tuple[object, ...]] = []
+    of_partitions: _Rows = []
+    of_groups: _Rows = []
+    keys: _Rows = []
     for partition in partitions:
         key_groups = source.head(batch, partition).identity.key_groups
         loaded = source.rows(batch, partition)
@@ -95,9 +96,9 @@ def _add(  # noqa: PLR0913, PLR0917 - what is measured of what
         rows, family = loaded
         sizes = rows.bytes()
         values = rows.counts()
-        found.partitions.append((*name, partition, int(values.sum()), int(sizes.sum())))
+        of_partitions.append((*name, partition, int(values.sum()), int(sizes.sum())))
         groups, _, counts, totals = _summed(rows.hashes % key_groups, values, sizes)
-        found.groups += [
+        of_groups += [
             (*name, partition, *row)
             for row in zip(groups.tolist(), counts.tolist(), totals.tolist(), strict=True)
         ]
@@ -110,7 +111,8 @@ def _add(  # noqa: PLR0913, PLR0917 - what is measured of what
             for key, index in zip(shown, heaviest.tolist(), strict=True)
         ]
     column = -1 if by == "bytes" else -2
-    found.keys += sorted(keys, key=lambda row: row[column], reverse=True)[:top]  # type: ignore[arg-type,return-value]
+    heaviest_keys = sorted(keys, key=lambda row: row[column], reverse=True)[:top]  # type: ignore[arg-type,return-value]
+    return of_partitions, of_groups, heaviest_keys
 
 
 def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
@@ -121,14 +123,6 @@ def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints
     return occurring, first, counts, totals
 
 
-def _skew_of(found: _Found, by: str) -> Skew:
-    return Skew(
-        _sorted(found.partitions, _PARTITIONS, by),
-        _sorted(found.groups, _GROUPS, by),
-        _sorted(found.keys, _KEYS, by),
-    )
-
-
-def _sorted(rows: list[tuple[object, ...]], schema: pa.Schema, by: str) -> pa.Table:
+def _sorted(rows: _Rows, schema: pa.Schema, by: str) -> pa.Table:
     named = [dict(zip(schema.names, row, strict=True)) for row in rows]
     return pa.Table.from_pylist(named, schema).sort_by([(by, "descending")])

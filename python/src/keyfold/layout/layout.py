@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.footer import Family
-from keyfold.layout.shape import map_offsets
-from keyfold.rows.arrow import arrow_ints, arrow_offsets, offsets_of, placed
+from keyfold.rows.arrow import arrow_ints, arrow_offsets, ends_of, offsets_of, placed
 from keyfold.rows.avro_row import avro_column
 from keyfold.rows.keys import key_columns
 from keyfold.rows.unsafe_row import as_struct, struct_array
@@ -169,3 +168,18 @@ def _repeated(key: pa.Array, rows: Rows) -> pa.Array:
     if len(rows.values.values) == rows.count:
         return key
     return key.take(arrow_ints(np.repeat(np.arange(rows.count), rows.counts())))
+
+
+def map_offsets(rows: Rows) -> tuple[pa.Array, pa.Array]:
+    """An order that groups rows by grouping key, and the offset of each key's first row.
+
+    The last offset is the number of rows. Keys are encoded `prefix:1`: length and bytes of the
+    grouping key come first.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for index, key in enumerate(rows.keys.to_pylist()):
+        size = int.from_bytes(key[:4], "little")
+        groups.setdefault(key[4 : 4 + size], []).append(index)
+    order = [index for group in groups.values() for index in group]
+    counts = np.array([len(group) for group in groups.values()], dtype=np.int64)
+    return arrow_ints(np.array(order, dtype=np.int64)), arrow_offsets(ends_of(counts))

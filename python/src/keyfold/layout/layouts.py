@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from keyfold.format.location import DEFAULT_STORE
+from keyfold.format.names import DEFAULT_STORE
 from keyfold.layout.layout import Layout, Shape
 from keyfold.schema.data_type import Atomic, Struct
-from keyfold.schema.schema_file import DEFAULT_FAMILY, FamilySchema
-from keyfold.schema.state_schema import read_state_schema, schema_paths
+from keyfold.schema.schema_file import DEFAULT_FAMILY, FamilySchema, read_state_schema, schema_paths
 from keyfold.spark_log.logs import OperatorMetadata, former_variables
 from keyfold.storage.storage import Storage
 

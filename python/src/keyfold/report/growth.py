@@ -58,9 +58,8 @@ def _sizes(storage: Storage, number: int) -> list[Size]:
         walk = Walk(storage, find_batch(storage, number))
         for operator in operators(storage):
             metadata = read_operator(storage, operator, number)
-            heads = [part.head for store in walk.parts(metadata) for part in store]
-            rows = total(None if it is None else it.rows for it in heads)
-            size = total(None if it is None else it.bytes for it in heads)
+            parts = [part for store in walk.parts(metadata) for part in store]
+            rows, size = total(it.rows for it in parts), total(it.bytes for it in parts)
             if rows is None or size is None:
                 return []
             found.append(Size(number, printable(f"{operator} {metadata.name}"), rows, size))

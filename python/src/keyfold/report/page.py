@@ -8,9 +8,10 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 
-from keyfold.describe import html_report
+import pyarrow as pa  # type: ignore[import-untyped]
+
 from keyfold.describe.batch_table import batch_table
-from keyfold.describe.description import Description
+from keyfold.describe.description import Description, html
 from keyfold.errors import InvalidArgumentError, KeyfoldError, StorageError
 from keyfold.inspection.inspector import Inspector
 from keyfold.report import pictures
@@ -56,10 +57,7 @@ def write_report(
     if not folder.is_dir():
         raise InvalidArgumentError(f"Cannot write {path}: there is no folder {folder}.")
     title = f"State of {described.path}"
-    sections = [
-        _Section("Summary", "", html_report.render(described)),
-        *_figures(storage, described, progress),
-    ]
+    sections = [_Section("Summary", "", html(described)), *_figures(storage, described, progress)]
     links = "".join(f'<a href="#{it.title.lower()}">{it.title}</a>' for it in sections)
     body = "".join(
         f'<section><h2 id="{it.title.lower()}">{it.title}</h2>{_shown(it)}</section>'
@@ -81,7 +79,7 @@ def write_report(
 
 def notebook(storage: Storage, described: Description) -> str:
     """The same for a notebook, without pictures where Matplotlib is not installed."""
-    parts = [html_report.render(described)]
+    parts = [html(described)]
     if is_installed():
         found = _figures(storage, described, None)
         parts += [f"<h4>{it.title}</h4>{_shown(it)}" for it in found]
@@ -140,5 +138,15 @@ def _figures(
     yield _Section(
         "Batches",
         "Duration of each batch, and when its state was durable.",
-        pictures.durations(batch_table(storage), files),
+        pictures.durations(batch_table(storage).to_pylist(), _written(files)),
     )
+
+
+def _written(files: pa.Table) -> dict[int, int]:
+    """The time of the last delta of each batch, where it is known."""
+    written: dict[int, int] = {}
+    for row in files.select(["batch_id", "kind", "modified_ms"]).to_pylist():
+        if row["kind"] == "delta" and row["modified_ms"] is not None:
+            number = row["batch_id"]
+            written[number] = max(written.get(number, 0), row["modified_ms"])
+    return written

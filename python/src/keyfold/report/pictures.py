@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.report.figure import COLOURS, GREY, drawing
+from keyfold.report.figure import COLOURS, GREY, drawing, from_zero, in_bytes, numbers, ranked
 from keyfold.report.growth import Size
-from keyfold.report.scale import from_zero, in_bytes, numbers, ranked
 
 _MANY = 40
 _MOST_BARS = 400
@@ -109,16 +108,16 @@ def timeline(files: pa.Table) -> str:
     return canvas.svg
 
 
-def durations(batches: pa.Table, files: pa.Table) -> str:
-    """Duration of batches, and when the state's files were written in each."""
+def durations(batches: list[dict[str, Any]], written: Mapping[int, int]) -> str:
+    """Duration of batches, and until when the state was written in each.
+
+    Args:
+        batches: `batch_id`, `started_ms` and `duration_ms` of each.
+        written: the time of the last delta of each, where it is known.
+    """
     with drawing("Batch duration and commit of the state") as canvas:
         axes = canvas.axes()
-        written: dict[int, int] = {}
-        for row in files.select(["batch_id", "kind", "modified_ms"]).to_pylist():
-            if row["kind"] == "delta" and row["modified_ms"] is not None:
-                number = row["batch_id"]
-                written[number] = max(written.get(number, 0), row["modified_ms"])
-        rows = [it for it in batches.to_pylist() if it["duration_ms"] is not None][-_MOST_BARS:]
+        rows = [it for it in batches if it["duration_ms"] is not None][-_MOST_BARS:]
         axes.bar(
             [it["batch_id"] for it in rows],
             [it["duration_ms"] / _SECOND for it in rows],

@@ -13,8 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import ExtraMissingError
 from keyfold.rows.keys import columns_ahead
-from keyfold.schema.arrow_type import arrow_type
-from keyfold.schema.avro_schema import avro_schema, range_schema
+from keyfold.schema.arrow_type import arrow_type, avro_schema, range_schema
 from keyfold.schema.data_type import Struct
 from keyfold.wire.cursor import MalformedError
 

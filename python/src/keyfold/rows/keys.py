@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.rows.places import Ints, Octets, Places, read
+from keyfold.rows.arrow import Ints, Octets, Places, read
 from keyfold.rows.unsafe_row import struct_columns
 from keyfold.rows.values import of_numbers
 from keyfold.schema.data_type import WIDTHS, Atomic, DataType, Struct

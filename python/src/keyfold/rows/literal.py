@@ -1,4 +1,4 @@
-"""Values from users, as Arrow values."""
+"""Values from users, as Arrow values, and Spark's order of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.rows.rank import rank
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Array, DataType, Map, Struct
 from keyfold.text.arrow_values import to_python
+
+_TIMES = (pa.TimestampScalar, pa.Date32Scalar, pa.DurationScalar, pa.Time64Scalar)
 
 
 def one_value(value: Any, it: DataType, name: str) -> pa.Array:  # noqa: ANN401
@@ -77,3 +78,24 @@ def from_text(text: str, arrow: pa.DataType) -> pa.Array:
         return texts.cast(arrow)
     except pa.ArrowInvalid:
         return texts.cast(pa.timestamp(arrow.unit)).cast(arrow)
+
+
+def rank(scalar: pa.Scalar) -> tuple[Any, ...]:
+    """What sorts values of one type as Spark does: nulls first, NaN last, one zero.
+
+    Equal values have equal ranks; a map's does not depend on the order of its entries.
+    """
+    if not scalar.is_valid:
+        return (0,)
+    match scalar:
+        case pa.StructScalar():
+            return (1, *map(rank, scalar.values()))
+        case pa.MapScalar():
+            return (1, *sorted(map(rank, scalar.values)))
+        case pa.ListScalar():
+            return (1, *map(rank, scalar.values))
+    # Python has no number for a time after the year 9999.
+    value = scalar.value if isinstance(scalar, _TIMES) else scalar.as_py()
+    if isinstance(value, float):
+        return (1, value != value, 0.0 if value != value else value)  # noqa: PLR0124 - NaN
+    return (1, value)

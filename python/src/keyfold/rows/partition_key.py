@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +22,6 @@ NO_RULE = "none"
 _FIRST = re.compile(r"first:(\d{1,9})")
 _COMPUTED = re.compile(r"(\d{1,9})(?::([a-z]+(?:\(\d+,-?\d+\))?))?")
 _PATH = re.compile(r"path:(\d{1,9})(?:\.(\d{1,9}))?")
-
-
-def only_partition_0(rules: Iterable[str]) -> bool:
-    """Whether families with these rules have all their rows in partition 0, for any N."""
-    return set(rules) == {CONSTANT}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.rows.arrow import arrow_offsets
-from keyfold.rows.places import Flags, Ints, Octets, Places, ends_of, read
+from keyfold.rows.arrow import Flags, Ints, Octets, Places, arrow_offsets, ends_of, read
 from keyfold.rows.values import fixed, spread, variable
 from keyfold.schema.arrow_type import arrow_field, arrow_type
 from keyfold.schema.data_type import WIDTHS, Array, Atomic, DataType, Decimal, Map, Struct

@@ -6,8 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.rows.arrow import arrow_flags, arrow_ints, validity
-from keyfold.rows.places import Flags, Ints, Octets, Places, gather, read
+from keyfold.rows.arrow import (
+    Flags,
+    Ints,
+    Octets,
+    Places,
+    arrow_flags,
+    arrow_ints,
+    gather,
+    read,
+    validity,
+)
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import DTYPES, Atomic, DataType, Decimal
 from keyfold.wire.cursor import MalformedError
@@ -19,7 +28,9 @@ _INTERVAL_BYTES = 16
 def fixed(data: Octets, slots: Places, null: Flags | None, it: str | Decimal) -> pa.Array:
     """A column of values that are stored in their slots."""
     if isinstance(it, Decimal):
-        return _long_decimals(read(data, slots, "<i8").astype(np.int64), null, it)
+        # The same numbers without their scale, which a long has not.
+        unscaled = arrow_ints(read(data, slots, "<i8").astype(np.int64), null)
+        return unscaled.cast(pa.decimal128(19, 0)).view(arrow_type(it))
     return of_numbers(read(data, slots, DTYPES[it]), null, it)
 
 
@@ -67,11 +78,6 @@ def _texts(data: Octets, starts: Ints, sizes: Ints, arrow: pa.DataType) -> pa.Ar
             texts = [it.as_py().decode(errors="replace") for it in found.cast(pa.binary())]
             return pa.array(texts, arrow)
     return found
-
-
-def _long_decimals(unscaled: npt.NDArray[np.int64], null: Flags | None, it: Decimal) -> pa.Array:
-    # The same numbers without their scale, which a long has not.
-    return arrow_ints(unscaled, null).cast(pa.decimal128(19, 0)).view(arrow_type(it))
 
 
 def _wide_decimals(data: Octets, starts: Ints, sizes: Ints, it: Decimal) -> pa.Array:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from keyfold import settings
 from keyfold.errors import InvalidArgumentError
 from keyfold.session import bridge
-from keyfold.settings import (
-    EXTENSIONS_CLASS,
-    EXTENSIONS_KEY,
-    FILE_MANAGER_KEY,
-    FORMAT_KEY,
-    INSTANCES_KEY,
-    PROVIDER_KEY,
-    QUERY_SETTINGS,
-    jar_name,
-)
 from keyfold.setup import facts
 from keyfold.setup.facts import DriverFacts, ExecutorFacts, Jar
-from keyfold.setup.finding import SetupFinding
-from keyfold.setup.lost import lost_settings
-from keyfold.setup.report import SetupReport
+from keyfold.setup.report import SetupFinding, SetupReport
 from keyfold.setup.resources import local_disk, memory
 from keyfold.text.units import plural
 
@@ -30,10 +20,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _NAMES = {
-    PROVIDER_KEY: "provider",
-    FORMAT_KEY: "checkpoint format",
-    FILE_MANAGER_KEY: "file manager",
+    settings.PROVIDER_KEY: "provider",
+    settings.FORMAT_KEY: "checkpoint format",
+    settings.FILE_MANAGER_KEY: "file manager",
 }
+
+_NUMBER, _GROUP = "PYSPARK_REMOTE_INIT_CONF_LEN", "PYSPARK_REMOTE_INIT_CONF_"
 
 
 def check(spark: SparkSession) -> SetupReport:
@@ -81,7 +73,7 @@ def check(spark: SparkSession) -> SetupReport:
 
 
 def _settings(spark: SparkSession) -> Iterator[SetupFinding]:
-    for key, wanted in QUERY_SETTINGS.items():
+    for key, wanted in settings.QUERY_SETTINGS.items():
         found = spark.conf.get(key, None)
         remedy = None
         if found != wanted:
@@ -96,9 +88,9 @@ def _jar_of_driver(version: str, jar: Jar | None) -> SetupFinding:
     line = ".".join(version.split(".")[:2])
     name = "jar on the driver"
     remedy = (
-        f"Start Spark {version} with {jar_name(line)} (spark-submit --jars, or spark.jars), which "
-        f'keyfold.jar_path("{line}") finds. Then check again: without it, nothing below this line '
-        "could be asked."
+        f"Start Spark {version} with {settings.jar_name(line)} (spark-submit --jars, or "
+        f'spark.jars), which keyfold.jar_path("{line}") finds. Then check again: without it, '
+        "nothing below this line could be asked."
     )
     if jar is None:
         return SetupFinding(name, "none", remedy)
@@ -106,14 +98,12 @@ def _jar_of_driver(version: str, jar: Jar | None) -> SetupFinding:
 
 
 def _driver(known: DriverFacts) -> Iterator[SetupFinding]:
-    yield SetupFinding(
-        "extension",
-        EXTENSIONS_CLASS if known.extension else "none of Keyfold's",
-        None
-        if known.extension
-        else f"Set {EXTENSIONS_KEY}={EXTENSIONS_CLASS} where Spark is started: a session that runs "
-        "does not take it.",
-    )
+    key, extension = settings.EXTENSIONS_KEY, settings.EXTENSIONS_CLASS
+    remedy = f"Set {key}={extension} where Spark is started: a session that runs does not take it."
+    if known.extension:
+        yield SetupFinding("extension", extension)
+    else:
+        yield SetupFinding("extension", "none of Keyfold's", remedy)
     yield SetupFinding(
         "settings",
         known.settings or "all of Keyfold's are valid",
@@ -150,8 +140,8 @@ def _presence(answered: int, silent: Sequence[str], asked_for: int | None) -> Se
             name,
             value if asked_for is None else f"{value}; the session asks for {asked_for}",
             "Look at the cluster manager: it has not given the executors that the session asks "
-            f"for. Lower spark.executor.memory, spark.executor.cores or {INSTANCES_KEY}, or free "
-            "resources.",
+            "for. Lower spark.executor.memory, spark.executor.cores or "
+            f"{settings.INSTANCES_KEY}, or free resources.",
         )
     return SetupFinding(name, value)
 
@@ -175,3 +165,35 @@ def _jars(jar: Jar, answered: Sequence[ExecutorFacts]) -> SetupFinding:
 
 def _said(jar: Jar) -> str:
     return f"Keyfold {jar.version} for Spark {jar.line}"
+
+
+def lost_settings(
+    setting: Callable[[str], str | None], environment: Mapping[str, str]
+) -> SetupFinding | None:
+    """Names settings of SQL, and the jars, that were given and are not set; None if all are.
+
+    `spark-pipelines`, and `spark-submit` in the mode of Connect, hand what they were given to
+    Python in groups of ten settings, in no order. PySpark 4.0 to 4.3 reads all groups and keeps the
+    last.
+
+    Args:
+        setting: gives the value that is set in the session, or None.
+        environment: the variables of this process.
+    """
+    lost = [it for it in _given(environment) if setting(it) is None]
+    if not lost:
+        return None
+    return SetupFinding(
+        "lost settings",
+        ", ".join(sorted(lost)),
+        "spark-pipelines was given these, and Spark's Connect client kept only some. Write them to "
+        "spark-defaults.conf in the folder that SPARK_CONF_DIR names, or start a Connect server "
+        "with them and give it as --remote.",
+    )
+
+
+def _given(environment: Mapping[str, str]) -> Iterator[str]:
+    for number in range(int(environment.get(_NUMBER, "0"))):
+        for key in json.loads(environment[f"{_GROUP}{number}"]):
+            if key == settings.JARS_KEY or key.startswith("spark.sql."):
+                yield key

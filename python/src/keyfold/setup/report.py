@@ -1,4 +1,4 @@
-"""The result of a check of a set-up."""
+"""What a check of a set-up finds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,29 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from keyfold.setup.facts import ExecutorFacts
-from keyfold.setup.finding import SetupFinding
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import plural
 
 _LABEL = 20
+
+
+@dataclass(frozen=True)
+class SetupFinding:
+    """What is, and what to change if it is wrong; `remedy` is None if it is right."""
+
+    name: str
+    value: str
+    remedy: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is right."""
+        return self.remedy is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as values for JSON."""
+        return {"name": self.name, "ok": self.ok, "value": self.value, "remedy": self.remedy}
 
 
 @dataclass(frozen=True)

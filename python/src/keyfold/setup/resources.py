@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from keyfold.settings import MEMORY_KEY
 from keyfold.setup.facts import ExecutorFacts, Folder, Memory
-from keyfold.setup.finding import SetupFinding
+from keyfold.setup.report import SetupFinding
 from keyfold.text.units import size
 
 _OVERHEAD_KEY = "spark.executor.memoryOverhead"
 # A file of spilled state, the smallest.
 _SPILL_FILE = 16 << 20
 _IN_MEMORY = {"tmpfs", "ramfs"}
-
-
-class _Trouble(NamedTuple):
-    value: str
-    remedy: str
 
 
 def memory(executors: Sequence[ExecutorFacts]) -> SetupFinding:
@@ -33,7 +27,7 @@ def memory(executors: Sequence[ExecutorFacts]) -> SetupFinding:
     if not troubles:
         return SetupFinding("memory", _summary([its for _, its in known]))
     # Several executors need the same change.
-    remedies = dict.fromkeys(it.remedy for it in troubles)
+    remedies = dict.fromkeys(str(it.remedy) for it in troubles)
     return SetupFinding("memory", "; ".join(it.value for it in troubles), " ".join(remedies))
 
 
@@ -62,8 +56,9 @@ def local_disk(executors: Sequence[ExecutorFacts]) -> SetupFinding:
     return SetupFinding("local disk", f"{_span(free)} free for state beyond the budget")
 
 
-def _ignored(it: ExecutorFacts, its: Memory) -> _Trouble:
-    return _Trouble(
+def _ignored(it: ExecutorFacts, its: Memory) -> SetupFinding:
+    return SetupFinding(
+        "memory",
         f"executor {it.id}: the budget is {size(its.budget)}, not the {size(its.budget_set)} that "
         "are set",
         f"Set {MEMORY_KEY} where Spark is started: an executor keeps the first value that it gets.",
@@ -77,9 +72,10 @@ def _fits_overhead(its: Memory) -> bool:
     return its.budget + its.beside_heap <= its.overhead
 
 
-def _beyond_overhead(it: ExecutorFacts, its: Memory) -> _Trouble:
+def _beyond_overhead(it: ExecutorFacts, its: Memory) -> SetupFinding:
     needed = its.budget + its.beside_heap
-    return _Trouble(
+    return SetupFinding(
+        "memory",
         f"executor {it.id}: a budget of {size(its.budget)} and the {size(its.beside_heap)} that "
         f"its JVM has taken do not fit into a memory overhead of {size(its.overhead)}",
         f"Raise {_OVERHEAD_KEY} to more than {needed >> 20}m, or lower {MEMORY_KEY}: the cluster "
@@ -87,7 +83,7 @@ def _beyond_overhead(it: ExecutorFacts, its: Memory) -> _Trouble:
     )
 
 
-def _beyond_machine(known: Iterable[tuple[ExecutorFacts, Memory]]) -> Iterator[_Trouble]:
+def _beyond_machine(known: Iterable[tuple[ExecutorFacts, Memory]]) -> Iterator[SetupFinding]:
     """Executors that share a machine count together, unless each has a container."""
 
     def place(one: tuple[ExecutorFacts, Memory]) -> tuple[str, str]:
@@ -96,22 +92,21 @@ def _beyond_machine(known: Iterable[tuple[ExecutorFacts, Memory]]) -> Iterator[_
 
     for _, group in groupby(sorted(known, key=place), key=place):
         here = list(group)
-        needed = sum(_most(its) for _, its in here)
+        needed = sum(
+            its.heap + its.budget + its.beside_heap + (its.off_heap or 0) for _, its in here
+        )
         available = min(its.machine for _, its in here)
         if needed > available:
             names = ", ".join(it.id for it, _ in here)
             noun = "executor" if len(here) == 1 else "executors"
             parts = _summary([its for _, its in here])
-            yield _Trouble(
+            yield SetupFinding(
+                "memory",
                 f"{noun} {names} on {here[0][0].host}: {parts}; together up to {size(needed)}",
                 f"Lower {MEMORY_KEY}, the heap (spark.executor.memory; in local mode "
                 "spark.driver.memory) or the number of executors on a machine, or give it more "
                 "memory.",
             )
-
-
-def _most(its: Memory) -> int:
-    return its.heap + its.budget + its.beside_heap + (its.off_heap or 0)
 
 
 def _summary(every: Sequence[Memory]) -> str:

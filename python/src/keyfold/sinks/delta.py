@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.sinks.table_log import TableLog, TableVersion, damaged
+from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.ranged_file import RangedFile
 from keyfold.storage.storage import Storage
@@ -35,10 +35,12 @@ _COLUMNS = ["txn", "protocol"]
 _OF_CATALOGS = {"catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"}
 
 
-class DeltaLog(TableLog):
-    """See `TableLog`. A commit is read when it is asked for, and once."""
+class DeltaLog:
+    """The log of a table. A commit is read when it is asked for, and once."""
 
     format = "delta"
+    # The SQL that takes a table back to a version of `history`, and forward again.
+    restore = undo = "RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
 
     def __init__(self, storage: Storage, files: Sequence[Listed]) -> None:
         """`files` are those in the log."""
@@ -55,7 +57,7 @@ class DeltaLog(TableLog):
         self._protocols: dict[int, Any] = {}
 
     def applications(self) -> dict[str, int]:
-        """As `TableLog`: from the newest checkpoint, and from the commits after it.
+        """The newest batch of each application id: of the newest checkpoint and commits after it.
 
         Raises InvalidArgumentError if the log has not all commits.
         """
@@ -73,20 +75,13 @@ class DeltaLog(TableLog):
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """As `TableLog`."""
+        """Versions that led to the current one, newest first, until one that the log has lost."""
         yield from self._versions(self._commits)
 
     def can_restore(self, version: int) -> bool:
-        """As `TableLog`: there is a checkpoint, or the very first commit, to start from."""
+        """Whether there is a checkpoint, or the very first commit, from which it can be made."""
         oldest = self._commits[-1]
         return oldest == 0 or any(oldest - 1 <= it <= version for it in self._checkpoints)
-
-    def restore(self, place: str, version: int) -> str:
-        """As `TableLog`."""
-        name = place.rstrip("/").replace("`", "``")
-        return f"RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
-
-    undo = restore
 
     def _require_commits(self) -> None:
         protocol = self._protocols[max(self._protocols)] if self._protocols else None
@@ -117,10 +112,7 @@ class DeltaLog(TableLog):
         path = f"{_LOG}/{number:020}.json"
         batches: dict[str, int] = {}
         operation, replaces = "", False
-        for line in self._storage.whole(path).decode(errors="replace").split("\n"):
-            if not line.strip() or line.startswith(_FILES):
-                continue
-            action = self._object(path, line)
+        for action in self._lines(path):
             if isinstance(info := action.get("commitInfo"), dict):
                 operation = str(info.get("operation", ""))
                 parameters = info.get("operationParameters")
@@ -135,8 +127,7 @@ class DeltaLog(TableLog):
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and protocol."""
         if path.endswith(".json"):
-            lines = self._storage.whole(path).decode(errors="replace").split("\n")
-            return [self._object(path, it) for it in lines if it.strip()]
+            return self._lines(path)
         with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
             file = RangedFile(source)
             try:
@@ -147,6 +138,10 @@ class DeltaLog(TableLog):
                 raise damaged(self._storage, path, str(error).strip()) from error
         columns = zip(table.column_names, table.columns, strict=True)
         return [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
+
+    def _lines(self, path: str) -> list[dict[str, Any]]:
+        lines = self._storage.whole(path).decode(errors="replace").split("\n")
+        return [self._object(path, it) for it in lines if it.strip() and not it.startswith(_FILES)]
 
     def _object(self, path: str, line: str) -> dict[str, Any]:
         try:

@@ -1,38 +1,48 @@
-"""Finds the version of a table that belongs to a batch of a query."""
+"""Finds the table that a query writes to, and its version as of a batch."""
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+
+from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.sinks.delta import delta_log
 from keyfold.sinks.iceberg import iceberg_log
-from keyfold.sinks.query_ids import query_ids
 from keyfold.sinks.sink_table import SinkTable
-from keyfold.sinks.table_log import TableLog, TableVersion
+from keyfold.sinks.table_log import TableVersion
+from keyfold.spark_log.logs import query_id
 from keyfold.storage.storage import Storage
 
-
-def table_log(storage: Storage) -> TableLog | None:
-    """The log of the table in a folder, of which nothing is read yet; None if it is no table.
-
-    Raises StorageError if the folder cannot be listed.
-    """
-    return delta_log(storage) or iceberg_log(storage)
+_FOLDER = "keyfold"
+_ALL = 1 << 62
+_SYNCED = re.compile(r"^query ([0-9a-f-]{36})$", re.MULTILINE)
+_COMMIT = re.compile(r"^[0-9a-f]{8} commits/(\d{1,18})$", re.MULTILINE)
+_ROLLBACK = re.compile(r"rollback-(\d{1,18})-[0-9a-f-]+")
 
 
-def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> SinkTable:
-    """The version of a table as of a batch of a query.
+def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | None:
+    """The Delta or Iceberg table in a folder, and its version as of a batch of a query.
 
     Args:
-        log: that of the table.
-        place: the table's folder, as Spark takes it.
+        folder: the table's folder.
         checkpoint: that of the query.
         batch: a batch of the query.
 
+    Returns:
+        None if it is no table.
+
     Raises:
+        InvalidArgumentError: the newest commits are not in the log of the table.
         TableDamagedError: the log of the table cannot be parsed.
         FileMissingError: the id of the query is lost.
         CheckpointDamagedError: the id of the query cannot be parsed.
-        StorageError: the storage cannot be read.
+        StorageError: a file cannot be read.
     """
+    # As it is shown: a URI may have credentials in it.
+    place, folder = folder.root, folder.once()
+    log = delta_log(folder) or iceberg_log(folder)
+    if log is None:
+        return None
     ids = query_ids(checkpoint.once())
     applications = log.applications()
     is_known = not ids.keys().isdisjoint(applications)
@@ -48,7 +58,7 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
     later = [it for it in since if not it.batches.keys().isdisjoint(ids)]
     # What others wrote before the first later batch stays.
     kept = since[since.index(later[-1]) + 1 :] if later else since
-    if found is None and later and kept and _first(later[-1], ids) == batch + 1:
+    if found is None and later and kept and min(_batches(later[-1], ids)) == batch + 1:
         # The batch of a clone was written under another id, and the clone found it in the table.
         found, kept = kept[0], []
     others = [it for it in since[: since.index(later[-1])] if it not in later] if later else []
@@ -56,13 +66,12 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
     if target and not log.can_restore(target.version):
         found = target = None
     newest = next((it.version for it in log.history()), None)
+    name = place.rstrip("/").replace("`", "``")
     return SinkTable(
         format=log.format,
         path=place,
         newest=newest,
-        batch=None
-        if found is None
-        else max((n for app, n in found.batches.items() if app in ids), default=batch),
+        batch=None if found is None else max(_batches(found, ids), default=batch),
         version=None if target is None else target.version,
         later=tuple(it.version for it in reversed(later)),
         others=tuple(reversed(others)),
@@ -71,16 +80,54 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
         query=next(app for app, last in ids.items() if last is None),
         known=is_known,
         applications={} if is_known else applications,
-        restore=log.restore(place, target.version) if target and later else None,
-        undo=log.undo(place, newest) if newest is not None and target and later else None,
+        restore=log.restore.format(name=name, version=target.version) if target and later else None,
+        undo=log.undo.format(name=name, version=newest) if target and later else None,
     )
 
 
-def _first(version: TableVersion, ids: dict[str, int | None]) -> int:
-    return min(number for app, number in version.batches.items() if app in ids)
+def _batches(version: TableVersion, ids: dict[str, int | None]) -> list[int]:
+    """Those of the query."""
+    return [number for app, number in version.batches.items() if app in ids]
 
 
 def _has_batch_until(batch: int, version: TableVersion, ids: dict[str, int | None]) -> bool:
     """Whether it has this batch or an earlier one that was not set aside by a rollback."""
     its = {ids[app]: number for app, number in version.batches.items() if app in ids}
     return any(number <= batch and (last is None or number <= last) for last, number in its.items())
+
+
+def query_ids(storage: Storage) -> dict[str, int | None]:
+    """For each id of the query the last batch that still counts; None for the current id.
+
+    A rollback or a sync has given it a new one, and kept the one before.
+
+    Raises FileMissingError or CheckpointDamagedError if the current id cannot be read.
+    """
+    names = [it.name for it in storage.listing(_FOLDER)]
+    rollbacks = {it: int(found[1]) for it in names if (found := _ROLLBACK.fullmatch(it))}
+    ids: dict[str, int | None] = {}
+    for name in rollbacks:
+        # An undo has put the file back.
+        with suppress(FileMissingError, CheckpointDamagedError):
+            ids[query_id(storage, f"{_FOLDER}/{name}/metadata")] = _last(storage, rollbacks, name)
+    with suppress(FileMissingError):
+        synced = storage.content(f"{_FOLDER}/synced").decode("utf-8", "replace")
+        last = max(map(int, _COMMIT.findall(synced)), default=-1)
+        ids |= dict.fromkeys(_SYNCED.findall(synced), last)
+    return ids | {query_id(storage): None}
+
+
+def _last(storage: Storage, rollbacks: dict[str, int], name: str) -> int:
+    """The last batch that a rollback has left, or that a later one has left of these.
+
+    One that broke off has taken some batches only, or given the query a new id and taken none.
+    """
+    taken = [it.name for it in storage.listing(f"{_FOLDER}/{name}/offsets")]
+    batch = min((int(it) for it in taken if it.isdecimal()), default=_ALL) - 1
+    with suppress(FileMissingError):
+        base = storage.content(f"{_FOLDER}/{name}/base")
+        for other in (it for it in rollbacks if rollbacks[it] < batch):
+            with suppress(FileMissingError):
+                if storage.content(f"{_FOLDER}/{other}/offsets/{batch}") == base:
+                    return _last(storage, rollbacks, other)
+    return batch

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from keyfold.sinks.table_log import TableLog, TableVersion, damaged
+from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
@@ -28,10 +28,14 @@ _HINT = "version-hint.text"
 _QUERY, _EPOCH = "spark.sql.streaming.queryId", "spark.sql.streaming.epochId"
 
 
-class IcebergLog(TableLog):
-    """See `TableLog`. The metadata are read when they are asked for, and once."""
+class IcebergLog:
+    """The log of a table. The metadata are read when they are asked for, and once."""
 
     format = "iceberg"
+    # The names of catalog and table are known to the user alone. Once it was taken back, the newest
+    # snapshot is none of the ancestors.
+    restore = "CALL <catalog>.system.rollback_to_snapshot('<table>', {version})"
+    undo = "CALL <catalog>.system.set_current_snapshot('<table>', {version})"
 
     def __init__(self, storage: Storage, files: Sequence[Listed]) -> None:
         """`files` are those in the folder of the metadata."""
@@ -80,29 +84,19 @@ class IcebergLog(TableLog):
         return names[at]
 
     def applications(self) -> dict[str, int]:
-        """As `TableLog`."""
+        """As `DeltaLog`."""
         found: dict[str, int] = {}
         for it in self._ancestors:
             found = it.batches | found
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """As `TableLog`."""
+        """As `DeltaLog`."""
         yield from self._ancestors
 
     def can_restore(self, version: int) -> bool:
-        """As `TableLog`: a snapshot that the metadata have is whole."""
+        """As `DeltaLog`: a snapshot that the metadata have is whole."""
         return any(it.version == version for it in self._ancestors)
-
-    def restore(self, place: str, version: int) -> str:
-        """As `TableLog`. The names of catalog and table are known to the user alone."""
-        del place
-        return f"CALL <catalog>.system.rollback_to_snapshot('<table>', {version})"
-
-    def undo(self, place: str, version: int) -> str:
-        """As `TableLog`. That snapshot is no ancestor then."""
-        del place
-        return f"CALL <catalog>.system.set_current_snapshot('<table>', {version})"
 
 
 def iceberg_log(storage: Storage) -> IcebergLog | None:

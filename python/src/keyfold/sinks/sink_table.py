@@ -106,8 +106,9 @@ class SinkTable:
     def _of_others(self, batch: int) -> Iterator[str]:
         its = (f"{app} (newest batch {number})" for app, number in self.applications.items())
         has = _named("id", its) if self.applications else "no id of a query"
+        branch = "'s branch main" if self.format == "iceberg" else ""
         yield (
-            f"no {self._noun} of the table{self._branch} is of this query, {self.query}: its log "
+            f"no {self._noun} of the table{branch} is of this query, {self.query}: its log "
             f"has {has}. If it is the table of another query, give the right one. If the query "
             f"writes to it by foreachBatch, take it back to batch {batch} yourself{_OR_TWICE}"
         )
@@ -117,10 +118,6 @@ class SinkTable:
                 "one: Delta skips what is not newer than the last txnVersion of an id, even after "
                 "RESTORE, so the rows of the batches that run again would be lost"
             )
-
-    @property
-    def _branch(self) -> str:
-        return "'s branch main" if self.format == "iceberg" else ""
 
     @property
     def _noun(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyfold.errors import TableDamagedError
@@ -25,32 +23,6 @@ class TableVersion:
     operation: str
     batches: dict[str, int]
     replaces: bool
-
-
-class TableLog(ABC):
-    """The log of a table, whose format has Spark's name for it."""
-
-    format: str
-
-    @abstractmethod
-    def applications(self) -> dict[str, int]:
-        """The newest batch of each query, or of each application id, in the current table."""
-
-    @abstractmethod
-    def history(self) -> Iterator[TableVersion]:
-        """Versions that led to the current one, newest first, until one that the log has lost."""
-
-    @abstractmethod
-    def can_restore(self, version: int) -> bool:
-        """Whether the log still has all that a version of `history` needs."""
-
-    @abstractmethod
-    def restore(self, place: str, version: int) -> str:
-        """The SQL that takes the table at `place` back to a version of `history`."""
-
-    @abstractmethod
-    def undo(self, place: str, version: int) -> str:
-        """The SQL that takes it forward again to the version that was the newest."""
 
 
 def damaged(storage: Storage, path: str, detail: str) -> TableDamagedError:

@@ -58,7 +58,7 @@ class Batch:
 
         The offset log wins. Spark writes the query's number there for every operator, also for one
         without a shuffle key, which runs in one partition whatever that number is
-        (`partition_key.only_partition_0`). If the log does not say it, the state does: a rescale
+        (`walk.is_in_partition_0_alone`). If the log does not say it, the state does: a rescale
         does not change an operator's metadata of format v1.
 
         Args:

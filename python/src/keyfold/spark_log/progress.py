@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, KeyfoldError
 from keyfold.spark_log.logs import Commit, Offsets, batches, read_commit, read_offsets
 from keyfold.storage.storage import Storage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,36 +42,36 @@ def read_progress(storage: Storage) -> Progress:
     newest = batches(storage, "commits")[-1:]
     storage.fetch(f"{log}/{it}" for it in newest for log in ("commits", "offsets"))
     commit, problems = newest_commit(storage)
-    offsets = None if commit is None else _first(storage, [commit.batch], problems)
+    offsets = None if commit is None else _first(storage, read_offsets, [commit.batch], problems)
     if offsets is None:
         started = reversed(batches(storage, "offsets"))
         older = [batch for batch in started if commit is None or batch < commit.batch]
-        offsets = _first(storage, older, problems)
+        offsets = _first(storage, read_offsets, older, problems)
     return Progress(commit, offsets, tuple(problems))
 
 
 def newest_commit(storage: Storage) -> tuple[Commit | None, list[KeyfoldError]]:
     """The newest commit that can be read, and the errors of those that cannot."""
     problems: list[KeyfoldError] = []
-    for batch in reversed(batches(storage, "commits")):
-        try:
-            return read_commit(storage, batch), problems
-        except FileMissingError:
-            continue
-        except CheckpointDamagedError as error:
-            problems.append(error)
-    return None, problems
+    newest_first = reversed(batches(storage, "commits"))
+    return _first(storage, read_commit, newest_first, problems), problems
 
 
 def oldest_offsets(storage: Storage) -> Offsets | None:
     """The oldest batch still in the log that can be read."""
-    return _first(storage, batches(storage, "offsets"), [])
+    return _first(storage, read_offsets, batches(storage, "offsets"), [])
 
 
-def _first(storage: Storage, candidates: list[int], problems: list[KeyfoldError]) -> Offsets | None:
+def _first(
+    storage: Storage,
+    read: Callable[[Storage, int], T],
+    candidates: Iterable[int],
+    problems: list[KeyfoldError],
+) -> T | None:
+    """The first entry of a log that can be read."""
     for batch in candidates:
         try:
-            return read_offsets(storage, batch)
+            return read(storage, batch)
         except FileMissingError:
             continue
         except CheckpointDamagedError as error:

@@ -8,16 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from keyfold.errors import (
-    FileCorruptError,
-    FileMissingError,
-    KeyfoldError,
-    KeyGroupsMismatchError,
-)
+from keyfold.errors import FileCorruptError, FileMissingError, KeyfoldError, KeyGroupsMismatchError
 from keyfold.format.footer import Footer, Reference
 from keyfold.format.names import FileKind, FileName, Version
-from keyfold.rows.places import Flags
-from keyfold.state.residues import Residues
+from keyfold.rows.arrow import Flags
+from keyfold.state.selection import Residues
 from keyfold.state.store_files import StoreFiles
 
 

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from keyfold.format.footer import Footer
-from keyfold.rows.places import Flags
-from keyfold.state.residues import Residues
+from keyfold.rows.arrow import Flags, Ints
 
 Hashes: TypeAlias = npt.NDArray[np.int32]
 Groups: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Residues:
+    """The rows whose hash, modulo `modulus`, is among `members`."""
+
+    modulus: int
+    members: frozenset[int]
+
+    def has(self, hashes: Ints) -> Flags:
+        """Whether each row is selected."""
+        return np.isin(hashes % self.modulus, list(self.members))
+
+    def may_hold(self, groups: Ints, key_groups: int) -> Flags:
+        """Whether each key group may have selected rows."""
+        shared = gcd(self.modulus, key_groups)
+        return np.isin(groups % shared, [it % shared for it in self.members])
 
 
 class Sieve:

@@ -7,13 +7,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TypeAlias
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.location import StoreLocation
 from keyfold.format.manifest import Layer, manifest_path, read_layer
-from keyfold.format.names import HEAD_KINDS, FileKind, FileName, Version, parse_name
+from keyfold.format.names import HEAD_KINDS, FileKind, FileName, StoreLocation, Version, parse_name
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource, Source
 from keyfold.storage.storage import Storage
@@ -26,29 +25,29 @@ _LISTED_TOGETHER = 25
 _HELD_BYTES = 16 << 20
 
 
-class _Ancestor(NamedTuple):
-    """A version in a lineage.
+# Footers of files as they were listed: by path, size and time. Without ids, a later attempt puts
+# another file in the place of one.
+Footers: TypeAlias = dict[tuple[str, int | None, int | None], Footer]
 
-    `is_complete`: versions between the one before it and this one have the rows of that one.
-    """
 
-    version: Version
-    is_complete: bool
+# A version in a lineage, and whether versions between the one before it and this one have the rows
+# of that one.
+_Ancestor: TypeAlias = tuple[Version, bool]
 
 
 @dataclass(frozen=True)
 class StoreFiles:
     """A listing of a store's folder, without other programs' files.
 
-    `sizes` are in bytes, `times` in ms since 1970. A footer is read once, and so are small files of
-    a remote storage.
+    `sizes` are in bytes, `times` in ms since 1970. A footer is read once, also by several listings
+    that share `footers`, and so are small files of a remote storage.
     """
 
     storage: Storage
     location: StoreLocation
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
-    _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
+    footers: Footers = field(default_factory=dict, compare=False, repr=False)
     _layers: dict[FileName, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
     _held: dict[str, BytesSource] = field(default_factory=dict, compare=False, repr=False)
 
@@ -107,9 +106,15 @@ class StoreFiles:
 
     def size_of(self, path: str) -> int | None:
         """Length of an own file in bytes; None if the listing does not have it."""
+        return self.as_listed(path)[1]
+
+    def as_listed(self, path: str) -> tuple[str, int | None, int | None]:
+        """A file as `footers` has it."""
         folder, _, file = path.rpartition("/")
         name = parse_name(file) if folder == self.folder else None
-        return None if name is None else self.sizes.get(name)
+        if name is None:
+            return path, None, None
+        return path, self.sizes.get(name), self.times.get(name)
 
     def head(self, version: Version) -> Footer:
         """The footer of a version's head.
@@ -142,7 +147,7 @@ class StoreFiles:
 
     def footer_at(self, path: str) -> Footer:
         """The footer of a file, by its path in the checkpoint. Raises KeyfoldError."""
-        known = self._footers.get(path)
+        known = self.footers.get(self.as_listed(path))
         if known is not None:
             return known
         with self.open(path) as file:
@@ -150,9 +155,10 @@ class StoreFiles:
 
     def footer_of(self, file: Source, path: str) -> Footer:
         """The footer of an open file. Raises KeyfoldError."""
-        known = self._footers.get(path)
+        listed = self.as_listed(path)
+        known = self.footers.get(listed)
         if known is None:
-            known = self._footers[path] = read_footer(file)
+            known = self.footers[listed] = read_footer(file)
         return known
 
     def layers(self, reference: Footer) -> list[Layer]:
@@ -164,10 +170,6 @@ class StoreFiles:
                 known = [read_layer(file, part) for part in reference.parts]
             self._layers[name] = known
         return known
-
-    def lend(self, name: FileName, footer: Footer) -> None:
-        """Gives it the footer of a file, which it then does not read."""
-        self._footers[f"{self.folder}/{name}"] = footer
 
     def footer_or_none(self, name: FileName) -> Footer | None:
         """The footer of a file; None if it cannot be read."""
@@ -236,10 +238,7 @@ class StoreFiles:
         reached: set[int] = set()
         # What follows the last version that is reached and those that have its rows.
         end = 0
-        ancestry = [
-            *self._ancestry(version, head),
-            _Ancestor(Version(version + 1, ""), is_complete=True),
-        ]
+        ancestry = [*self._ancestry(version, head), (Version(version + 1, ""), True)]
         for (at, _), (following, is_complete) in pairwise(ancestry):
             heads = {it for it in HEAD_KINDS if FileName(*at, it) in self.sizes}
             is_on_base = not reached.isdisjoint(self.bases(at))
@@ -257,7 +256,7 @@ class StoreFiles:
             # Without ids a version has one name, so the listing is enough.
             last = version if head else version - 1
             names = {it.version for it in self.sizes if not it.id and it.version <= last}
-            return [_Ancestor(Version(it, ""), is_complete=True) for it in sorted(names)]
+            return [(Version(it, ""), True) for it in sorted(names)]
         ids = {head.identity.version: head.identity.id}
         complete = {head.identity.version}
         left = [head]
@@ -275,7 +274,7 @@ class StoreFiles:
                     if footer is not None:
                         left.append(footer)
                         complete.add(link.version)
-        return [_Ancestor(Version(*it), it[0] in complete) for it in sorted(ids.items())]
+        return [(Version(*it), it[0] in complete) for it in sorted(ids.items())]
 
 
 def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
@@ -285,13 +284,20 @@ def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
     storage.list_below(f"state/{operator}", names[_LISTED_TOGETHER::_LISTED_TOGETHER])
 
 
-def list_store(
-    storage: Storage, location: StoreLocation, last: int, first: int = 0, *, anew: bool = False
+def list_store(  # noqa: PLR0913 - what is left out, and what is known
+    storage: Storage,
+    location: StoreLocation,
+    last: int,
+    first: int = 0,
+    *,
+    anew: bool = False,
+    footers: Footers | None = None,
 ) -> StoreFiles:
     """Lists a store's folder; `anew`: also if its listing is remembered.
 
-    Versions after `last` are left out because they are not committed, and those before `first`
-    because HDFSBacked, from before a migration, uses the same file names.
+    Footers that are known are not read again, and those that are read are added. Versions after
+    `last` are left out because they are not committed, and those before `first` because HDFSBacked,
+    from before a migration, uses the same file names.
     """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}
@@ -299,4 +305,4 @@ def list_store(
         name = None if entry.is_folder else parse_name(entry.name)
         if name is not None and first <= name.version <= last:
             sizes[name], times[name] = entry.size, entry.modified
-    return StoreFiles(storage, location, sizes, times)
+    return StoreFiles(storage, location, sizes, times, {} if footers is None else footers)

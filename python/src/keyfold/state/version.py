@@ -12,8 +12,7 @@ from keyfold.format.names import Version
 from keyfold.format.reader import read_blocks
 from keyfold.format.source import Source
 from keyfold.state.chain import Chain, Step, chain_of
-from keyfold.state.entries import Entries, Rows, concatenated, of_block
-from keyfold.state.merge import rows_of
+from keyfold.state.entries import Entries, Rows, concatenated, of_block, rows_of
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
 

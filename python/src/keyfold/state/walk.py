@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import Version, is_number
-from keyfold.rows.partition_key import only_partition_0
+from keyfold.format.names import StoreLocation, Version, is_number
+from keyfold.rows.partition_key import CONSTANT
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.chain import Step
-from keyfold.state.heads import Heads
-from keyfold.state.store_files import StoreFiles, list_partitions, list_store
+from keyfold.state.store_files import Footers, StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
 
 # So many partitions without a folder are looked at one by one.
-MOST_WITHOUT_FOLDER = 1000
+_MOST_WITHOUT_FOLDER = 1000
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,21 @@ class Part:
         """The store."""
         return self.files.location
 
+    @property
+    def rows(self) -> int | None:
+        """As `Footer.rows` of its head; None if that cannot be read."""
+        return None if self.head is None else self.head.rows
+
+    @property
+    def values(self) -> int | None:
+        """The same of `Footer.values`."""
+        return None if self.head is None else self.head.values
+
+    @property
+    def bytes(self) -> int | None:
+        """The same of `Footer.bytes`."""
+        return None if self.head is None else self.head.bytes
+
 
 def folders(storage: Storage, operator: OperatorMetadata) -> int:
     """How many folders of partitions an operator has."""
@@ -46,7 +59,7 @@ def folders(storage: Storage, operator: OperatorMetadata) -> int:
 
 def is_in_partition_0_alone(heads: list[Footer]) -> bool:
     """Whether an operator has no shuffle key, so that it runs in one partition."""
-    return only_partition_0(it.partition_key for head in heads for it in head.families)
+    return {it.partition_key for head in heads for it in head.families} == {CONSTANT}
 
 
 def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[Footer]) -> int:
@@ -62,12 +75,12 @@ def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[
 class Walk:
     """Reads the heads of a checkpoint's stores at one committed batch.
 
-    What is in `heads` it does not read again, and what it reads it adds.
+    What is in `footers` it does not read again, and what it reads it adds.
     """
 
-    def __init__(self, storage: Storage, batch: Batch, heads: Heads | None = None) -> None:
+    def __init__(self, storage: Storage, batch: Batch, footers: Footers | None = None) -> None:
         earlier = earlier_batches(storage)
-        self._heads = heads
+        self._footers = footers
         self._storage = storage
         self._batch = batch
         self._oldest = earlier.next_version if earlier else 0
@@ -99,7 +112,7 @@ class Walk:
         heads = [part.head for store in first for part in store if part.head is not None]
         count = partitions_with_state(self._batch, operator, heads)
         there = folders(self._storage, operator)
-        if count > there + MOST_WITHOUT_FOLDER:
+        if count > there + _MOST_WITHOUT_FOLDER:
             raise PartitionsMismatchError(
                 f"Batch {self._batch.number} has {count:,} partitions by offsets/"
                 f"{self._batch.number}, and operator {operator.id} has {there:,} folders of "
@@ -122,15 +135,13 @@ class Walk:
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
         for anew in (False, True):
-            files = list_store(self._storage, location, version, self._oldest, anew=anew)
-            if self._heads is not None:
-                self._heads.lend(files, written)
+            files = list_store(
+                self._storage, location, version, self._oldest, anew=anew, footers=self._footers
+            )
             try:
                 head = files.head(written)
                 files.release()
                 self._check(head, files)
-                if self._heads is not None:
-                    self._heads.add(files, head)
                 return Part(version, unique, written, files, head, None)
             except KeyfoldError as found:
                 error = found

@@ -1,10 +1,10 @@
-"""What a storage needs of a file system."""
+"""What a storage needs of a file system on a server."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,14 +24,18 @@ class Listed:
 
 # An open file: its length in bytes, and what reads so many bytes from an offset; fewer at its end.
 Ranges: TypeAlias = tuple[int, Callable[[int, int], bytes]]
+# Files, each with its folder.
 Pages: TypeAlias = list[tuple[str, Listed]]
-Run: TypeAlias = Callable[
-    [Callable[[tuple[str, str]], Pages], Sequence[tuple[str, str]]], list[Pages]
-]
 
 
-class Files(ABC):
-    """Files by path. A missing file raises FileNotFoundError, all else another OSError."""
+class RemoteFiles(ABC):
+    """Files on a server. A call costs a request, so few are made, and several at a time.
+
+    A missing file raises FileNotFoundError, all else another OSError. `ordered` says that it can
+    list from a name on, in the order of names.
+    """
+
+    ordered = False
 
     @abstractmethod
     def listing(self, path: str) -> list[Listed]:
@@ -42,21 +46,10 @@ class Files(ABC):
         """All bytes of a file, in one request."""
 
     @abstractmethod
-    def open(self, path: str, size: int | None) -> AbstractContextManager[Ranges]:
-        """A file to read by ranges, a request each; `size` is its length if that is known."""
+    def below(self, path: str, start: str = "", end: str = "") -> Pages:
+        """Files below a folder, with their folders relative to it.
 
-
-class RemoteFiles(Files):
-    """Files on a server. A call costs a request, so few are made, and several at a time."""
-
-    @abstractmethod
-    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
-        """All files below a folder, with their folders relative to it.
-
-        Args:
-            path: the folder.
-            splits: names between which it may be listed side by side, ascending.
-            run: calls a function for each item, side by side.
+        If it is ordered: paths from `start` until before `end`, in its order; "" is no limit.
         """
 
     @abstractmethod
@@ -69,7 +62,7 @@ class RemoteFiles(Files):
 
     @contextmanager
     def open(self, path: str, size: int | None) -> Iterator[Ranges]:
-        """As `Files`."""
+        """A file to read by ranges, a request each; `size` is its length if that is known."""
         length = self.length(path) if size is None else size
 
         def read(offset: int, count: int) -> bytes:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from configparser import ConfigParser, Error
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
 from obstore.exceptions import BaseError, UnknownConfigurationKeyError
 from obstore.store import from_url
+from pyarrow import fs
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.storage.aws import with_aws_defaults
 from keyfold.storage.object_files import ObjectFiles
 
 # Some seconds: less and a server that restarts is not waited for, more and a wrong endpoint hangs.
@@ -34,6 +37,16 @@ _KNOWN = {
     "abfss": "azure_storage_account_key, azure_storage_sas_token, azure_storage_client_id, "
     "azure_storage_client_secret, azure_storage_tenant_id, azure_skip_signature",
 }
+
+# Of a user's AWS profile, where neither options nor the environment have them.
+_KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+# Other places of credentials, which obstore looks at.
+_OTHERS = (
+    "skip_signature",
+    "web_identity_token_file",
+    "container_credentials_relative_uri",
+    "container_credentials_full_uri",
+)
 
 
 def bucket_files(
@@ -107,3 +120,50 @@ def _place(kind: str, authority: str, config: Mapping[str, Any]) -> str:
     endpoint = config.get("endpoint") or said.get("AWS_ENDPOINT_URL") or "Amazon S3"
     region = config.get("region") or said.get("AWS_REGION") or said.get("AWS_DEFAULT_REGION")
     return f"bucket {authority!r} at {endpoint} (region {region or 'us-east-1'})"
+
+
+def with_aws_defaults(config: Mapping[str, str], bucket: str) -> dict[str, str]:
+    """The options, with what a profile has; of other profiles than the default by AWS_PROFILE.
+
+    If a bucket's region is not given, and it is Amazon's, Amazon is asked for it.
+    """
+    found = dict(config)
+    if not _given(config, "access_key_id", *_OTHERS):
+        held = _profile("AWS_SHARED_CREDENTIALS_FILE", "credentials", "")
+        found |= {key: held[key] for key in _KEYS if key in held}
+    if not _given(config, "region", "default_region"):
+        region = _profile("AWS_CONFIG_FILE", "config", "profile ").get("region")
+        if region is None and not _given(config, "endpoint_url", "endpoint", "endpoint_url_s3"):
+            region = _region_of(bucket)
+        if region is not None:
+            found["aws_region"] = region
+    return found
+
+
+def _given(config: Mapping[str, str], *names: str) -> bool:
+    """Whether options or environment have one of these."""
+    return any(
+        config.get(name) or config.get(f"aws_{name}") or os.environ.get(f"AWS_{name.upper()}")
+        for name in names
+    )
+
+
+def _profile(variable: str, file: str, prefix: str) -> Mapping[str, str]:
+    path = os.environ.get(variable) or Path.home() / ".aws" / file
+    name = os.environ.get("AWS_PROFILE", "default")
+    found = ConfigParser(interpolation=None)
+    try:
+        found.read(path)
+    except (Error, UnicodeDecodeError):
+        return {}
+    section = name if name == "default" else prefix + name
+    return dict(found[section]) if found.has_section(section) else {}
+
+
+def _region_of(bucket: str) -> str | None:
+    try:
+        region: str = fs.resolve_s3_region(bucket)
+    except (OSError, ValueError, pa.ArrowException):
+        # The first request says what is wrong.
+        return None
+    return region

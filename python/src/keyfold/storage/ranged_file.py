@@ -22,10 +22,6 @@ class RangedFile(io.RawIOBase):
         """As `io.RawIOBase`."""
         return True
 
-    def tell(self) -> int:
-        """As `io.RawIOBase`."""
-        return self._at
-
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """As `io.RawIOBase`."""
         starts = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._source.size}

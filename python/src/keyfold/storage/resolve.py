@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, unquote
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyarrow import fs
 
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, StorageError
-from keyfold.storage.arrow_files import ArrowFiles
-from keyfold.storage.files import Files
-from keyfold.storage.fsspec_files import FsspecFiles
-from keyfold.storage.s3_uri import parse_s3_uri
+from keyfold.storage.file_systems import ArrowFiles, FsspecFiles
+from keyfold.storage.files import RemoteFiles
 
 # At least two letters, so that a drive letter is not taken for a scheme.
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?:/([^/?]*))?(.*)", re.DOTALL)
@@ -31,12 +29,16 @@ _HADOOP = (
 )
 _SECRET = re.compile(r"(secret|token|password|sas|credential|key)(?!.*_id$)", re.IGNORECASE)
 
+# After the question mark of a URI of S3.
+_S3_QUERY = re.compile(r"(.*?)\?([A-Za-z_]+=[^?]*)", re.DOTALL)
+_S3_KNOWN = {"endpoint_override", "scheme", "region"}
+
 
 @dataclass(frozen=True)
 class Location:
     """A folder: its file system, its path there, how to show it, and what not to show."""
 
-    files: Files
+    files: ArrowFiles | RemoteFiles
     base: str
     shown: str
     secrets: tuple[str, ...] = ()
@@ -149,3 +151,30 @@ def _refuse_options(root: str, options: Mapping[str, Any]) -> None:
 
 def _secrets(options: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(value) for name, value in options.items() if value and _SECRET.search(name))
+
+
+def parse_s3_uri(authority: str, path: str) -> tuple[str, str, dict[str, str]]:
+    """Bucket and folder of a URI, and what else it says, as storage options.
+
+    It is one as pyarrow reads them: `s3://key:secret@bucket/folder?endpoint_override=host:9000`.
+
+    Raises InvalidArgumentError, without what the URI says.
+    """
+    keys, _, bucket = authority.rpartition("@")
+    key, _, secret = keys.partition(":")
+    query = _S3_QUERY.fullmatch(path)
+    said = dict(parse_qsl(query[2], keep_blank_values=True)) if query else {}
+    if not said.keys() <= _S3_KNOWN:
+        raise InvalidArgumentError(
+            f"Invalid checkpoint path in bucket {bucket!r}: after a question mark only "
+            f"{', '.join(sorted(_S3_KNOWN))} can be said. Give all else as storage options."
+        )
+    endpoint = said.get("endpoint_override")
+    options = {
+        "aws_access_key_id": unquote(key),
+        "aws_secret_access_key": unquote(secret),
+        "aws_region": said.get("region"),
+        "aws_endpoint_url": f"{said.get('scheme', 'https')}://{endpoint}" if endpoint else None,
+    }
+    folder = query[1] if query else path
+    return bucket, folder, {name: value for name, value in options.items() if value}

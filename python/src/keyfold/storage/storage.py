@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
+from itertools import chain, pairwise
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
@@ -90,8 +91,12 @@ class Storage:
         """
         files, memory = self._files, self._memory
         if isinstance(files, RemoteFiles) and memory is not None and not memory.knows(path):
+            full = self._full(path)
+            ends = [f"{full}/{it}" for it in splits] if files.ordered else []
             with self._errors(path):
-                memory.add_below(path, files.below(self._full(path), splits, self.side_by_side))
+                between = list(pairwise(["", *ends, ""]))
+                pages = self.side_by_side(lambda it: files.below(full, *it), between)
+            memory.add_below(path, chain.from_iterable(pages))
 
     def text(self, path: str) -> str:
         """Content of a small file. Bytes that are not UTF-8 become replacement characters.

@@ -90,8 +90,10 @@ def out_of(kind: Any) -> Convert:
         return _unless_none(lambda value: {key(k): held(it) for k, it in _pairs(value)})
     if name == "struct":
         make, fields = Row(*kind.names), [out_of(it.dataType) for it in kind]
-        return _unless_none(lambda value: make(*map(_apply, fields, _fields(value))))
-    return _same
+        return _unless_none(
+            lambda value: make(*(it(held) for it, held in zip(fields, _fields(value), strict=True)))
+        )
+    return lambda value: value
 
 
 def in_order(row: Any, names: Sequence[str]) -> Any:
@@ -150,11 +152,3 @@ def _fields(value: Any) -> Iterable[Any]:
 
 def _unless_none(convert: Convert) -> Convert:
     return lambda value: None if value is None else convert(value)
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _apply(convert: Convert, value: Any) -> Any:
-    return convert(value)

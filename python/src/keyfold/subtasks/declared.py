@@ -44,7 +44,7 @@ def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tu
         InvalidArgumentError: two of them have one name, or a name or a schema is invalid.
         OperatorOutputError: `open` returns something.
     """
-    from keyfold.subtasks.schemas import stored_schema  # noqa: PLC0415 - needs PySpark
+    from keyfold.subtasks.arguments import stored_schema  # noqa: PLC0415 - needs PySpark
 
     declared: dict[str, Declared] = {}
 
@@ -107,25 +107,20 @@ class _EmptyList(list[Row]):
         self[:] = rows
 
 
-class _EmptyMap(dict[Any, tuple[Row, Row]]):
-    """PySpark's MapState, in memory."""
+class _EmptyMap(list[tuple[Row, Row]]):
+    """PySpark's MapState, in memory. Keys need not have hashes."""
 
-    iterator = dict.values
+    iterator = list.copy
 
     def containsKey(self, key: Row) -> bool:  # noqa: N802
-        return _hashable(key) in self
+        return any(it == key for it, _ in self)
 
     def getValue(self, key: Row) -> Row:  # noqa: N802
-        return self[_hashable(key)][1]
+        return next(value for it, value in self if it == key)
 
     def updateValue(self, key: Row, value: Row) -> None:  # noqa: N802
-        self[_hashable(key)] = key, value
+        self.removeKey(key)
+        self.append((key, value))
 
     def removeKey(self, key: Row) -> None:  # noqa: N802
-        self.pop(_hashable(key), None)
-
-
-def _hashable(value: Any) -> Any:  # noqa: ANN401 - of a key
-    if isinstance(value, dict):
-        return frozenset((key, _hashable(held)) for key, held in value.items())
-    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
+        self[:] = [it for it in self if it[0] != key]

@@ -64,7 +64,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     """
     jvm = bridge()
 
-    from keyfold.subtasks import arguments, schemas  # noqa: PLC0415 - needs PySpark
+    from keyfold.subtasks import arguments  # noqa: PLC0415 - needs PySpark
 
     inputs = [df] if broadcast is None else [df, broadcast]
     for it in inputs:
@@ -81,16 +81,12 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
             )
     arguments.check_route(df, route)
     what = f"the output of operator {called!r}"
-    output = schemas.schema_of(what, schema)
-    arrow = schemas.arrow_schema(what, output)
+    output = arguments.schema_of(what, schema)
+    arrow = arguments.arrow_schema(what, output)
     marked = arguments.with_event_time(output, event_time, df)
     states = states_of(function, called, parallelism)
 
-    from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
-        BinaryType,
-        StructField,
-        StructType,
-    )
+    from pyspark.sql.types import BinaryType, StructField, StructType  # noqa: PLC0415 - needs PySpark
 
     from keyfold.subtasks.processor import SubtaskProcessor, task_number  # noqa: PLC0415
 

@@ -71,17 +71,11 @@ def dealing(column: str, parallelism: int, route: str | None, task: Callable[[],
                 dealt += batch.num_rows
             else:
                 owners = _routed(batch.column(route), route, parallelism)
-            yield write.of(
-                [
-                    (
-                        int(owner),
-                        OWN,
-                        number,
-                        packed([_taken(batch, owners == owner)], batch.schema),
-                    )
-                    for owner in np.unique(owners)
-                ]
-            )
+            streams = {
+                int(it): packed([_taken(batch, owners == it)], batch.schema)
+                for it in np.unique(owners)
+            }
+            yield write.of([(it, OWN, number, stream) for it, stream in streams.items()])
 
     return deal
 

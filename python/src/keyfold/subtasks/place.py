@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from keyfold.rows.murmur import hash_ints
-from keyfold.rows.row_hash import SEED
+from keyfold.rows.row_hash import SEED, hash_ints
 
 _MASK: Final = 0xFFFFFFFF
 

@@ -16,11 +16,9 @@ from keyfold.format.footer import Family, Footer
 from keyfold.format.names import FileKind, FileName, Version
 from keyfold.format.reader import read_blocks
 from keyfold.layout.layout import Shape
-from keyfold.rows.arrow import arrow_ints
-from keyfold.rows.places import Flags, Ints, ends_of
+from keyfold.rows.arrow import Flags, Ints, arrow_ints, ends_of
 from keyfold.spark_log.batch import Batch
-from keyfold.state.entries import NO_ROWS, Rows, joined
-from keyfold.state.merge import repeated
+from keyfold.state.entries import NO_ROWS, Rows, joined, repeated
 from keyfold.state.selection import ALL, Selection, Sieve
 from keyfold.table.source import Source
 

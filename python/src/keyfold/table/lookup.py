@@ -12,9 +12,8 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from keyfold.errors import InvalidArgumentError
 from keyfold.format.footer import Footer
 from keyfold.layout.layout import Shape
-from keyfold.rows.literal import one_value
+from keyfold.rows.literal import one_value, rank
 from keyfold.rows.partition_key import NO_RULE, UnplacedKeyError, hash_of_values, is_unnamed
-from keyfold.rows.rank import rank
 from keyfold.schema.data_type import DataType, Struct
 from keyfold.spark_log.batch import Batch
 from keyfold.state.selection import ALL, Selection, of_hash

@@ -14,8 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import FileCorruptError, KeyfoldError, UnknownNameError
 from keyfold.format.footer import Family, Footer
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import Version
+from keyfold.format.names import StoreLocation, Version
 from keyfold.layout.layout import Layout
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata
@@ -174,25 +173,22 @@ class Source:
     def side_by_side(self, batch: Batch, work: Callable[[int], T]) -> Iterator[T]:
         """Calls `work` for each partition, some ahead; yields the results in ascending order."""
         ahead = _AHEAD_REMOTE if self.storage.remote else _AHEAD
-        return _side_by_side(self.list_all(batch), work, ahead)
-
-
-def _side_by_side(partitions: int, work: Callable[[int], T], ahead: int) -> Iterator[T]:
-    if partitions == 1:
-        yield work(0)
-        return
-    with ThreadPoolExecutor(ahead) as pool:
-        waiting: deque[Future[T]] = deque()
-        try:
-            for partition in range(partitions):
-                waiting.append(pool.submit(work, partition))
-                if len(waiting) == ahead:
+        partitions = self.list_all(batch)
+        if partitions == 1:
+            yield work(0)
+            return
+        with ThreadPoolExecutor(ahead) as pool:
+            waiting: deque[Future[T]] = deque()
+            try:
+                for partition in range(partitions):
+                    waiting.append(pool.submit(work, partition))
+                    if len(waiting) == ahead:
+                        yield waiting.popleft().result()
+                while waiting:
                     yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for task in waiting:
-                task.cancel()
+            finally:
+                for task in waiting:
+                    task.cancel()
 
 
 def unknown(what: str, name: object, names: list[str]) -> UnknownNameError:

@@ -1,20 +1,26 @@
-"""What one look at a checkpoint has seen."""
+"""What one look at a checkpoint has seen: its last batch from heads and listings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-import numpy as np
-
-from keyfold.format.group_table import Numbers
-from keyfold.watch.batch import WatchedBatch
+from keyfold.format.footer import Numbers, total
+from keyfold.format.names import FileKind
+from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.state.walk import Part
+from keyfold.watch.batch import NO_GROUPS, OperatorSize, WatchedBatch, size_of
 
 # Batches of the first look, and those of which means and the hottest key groups are.
 RECENT = 10
 
+# What has all rows of a version, so that the deltas before it are not needed.
+_WHOLE = {FileKind.SNAPSHOT, FileKind.REFERENCE}
+
 
 @dataclass(frozen=True)
-class OperatorNow:
+class OperatorNow(OperatorSize):
     """An operator at the last batch, with all its files.
 
     `snapshot_age` is the number of batches from the newest snapshot of a partition, or from the
@@ -22,11 +28,6 @@ class OperatorNow:
     be read.
     """
 
-    id: int
-    name: str
-    partitions: int
-    rows: int | None
-    live_bytes: int | None
     disk_bytes: int
     snapshot_age: int | None
 
@@ -63,7 +64,7 @@ class Look:
     begun_ms: int | None = None
     operators: tuple[OperatorNow, ...] = ()
     partitions: tuple[PartitionNow, ...] = ()
-    groups: Numbers = field(default_factory=lambda: np.zeros((5, 0), dtype=np.int64))
+    groups: Numbers = field(default_factory=lambda: NO_GROUPS)
     hot_batches: int = 0
     problems: tuple[str, ...] = ()
 
@@ -72,22 +73,40 @@ class Look:
         """The last committed batch; None before the first."""
         return self.batches[-1] if self.batches else None
 
-    @property
-    def interval_ms(self) -> float | None:
-        """From the start of one batch to the next: the mean of the last ten; None if not known."""
-        return self._mean("interval_ms")
-
-    @property
-    def mean_changes(self) -> float | None:
-        """Changes of a batch, likewise."""
-        return self._mean("changes")
-
-    @property
-    def mean_written_bytes(self) -> float | None:
-        """Bytes of the state files that a batch wrote, likewise."""
-        return self._mean("written_bytes")
-
-    def _mean(self, name: str) -> float | None:
+    def mean(self, name: Literal["interval_ms", "changes", "written_bytes"]) -> float | None:
+        """The mean over the last ten batches; None if not known."""
         values = [getattr(it, name) for it in self.batches[-RECENT:]]
         known = [it for it in values if it is not None]
         return sum(known) / len(known) if known else None
+
+
+def operators_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[OperatorNow, ...]:
+    """Each operator, given all parts at the last batch."""
+    return tuple(
+        OperatorNow(
+            *size_of(operator, parts),
+            disk_bytes=sum(sum(it.files.sizes.values()) for it in parts),
+            snapshot_age=max((_snapshot_age(it) for it in parts if it.head), default=None),
+        )
+        for operator, parts in of_operators.items()
+    )
+
+
+def partitions_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[PartitionNow, ...]:
+    """Partitions whose heads say what they have, with the most live bytes first."""
+    stores: dict[tuple[int, int], list[Part]] = {}
+    for part in (part for parts in of_operators.values() for part in parts):
+        place = part.location.operator, part.location.partition
+        stores.setdefault(place, []).append(part)
+    found = []
+    for place, its in stores.items():
+        rows, live = total(it.rows for it in its), total(it.bytes for it in its)
+        if rows is not None and live is not None:
+            found.append(PartitionNow(*place, rows, live))
+    return tuple(sorted(found, key=lambda it: -it.live_bytes))
+
+
+def _snapshot_age(part: Part) -> int:
+    newest = part.written.number
+    whole = (it.version for it in part.files.sizes if it.kind in _WHOLE and it.version <= newest)
+    return newest - max(whole, default=0)

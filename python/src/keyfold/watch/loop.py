@@ -85,6 +85,7 @@ class Looks:
     def _look(self, end: float | None) -> Seen | None:
         """A look; None if it has not ended by then."""
         found: list[Seen | BaseException] = []
+        # An interrupted join would take the thread for one that has ended.
         done = Event()
 
         def look() -> None:

@@ -1,8 +1,11 @@
-"""A look as HTML for a notebook, with plots where Matplotlib is installed."""
+"""A look as HTML for a notebook's cell, with plots where Matplotlib is installed."""
 
 from __future__ import annotations
 
+import sys
 from html import escape
+from importlib import import_module
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -12,21 +15,13 @@ from keyfold.report.growth import Size
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import moment
+from keyfold.watch import words
+from keyfold.watch.batch import WatchedBatch
 from keyfold.watch.look import Look
-from keyfold.watch.words import (
-    Rows,
-    group_rows,
-    headline,
-    hot_title,
-    operator_rows,
-    pace,
-    partition_rows,
-    recent,
-)
+from keyfold.watch.loop import Looks
+from keyfold.watch.words import Rows
 
 _ROWS = 5
-_BATCHES = pa.schema([(it, pa.int64()) for it in ("batch_id", "started_ms", "duration_ms")])
-_FILES = pa.schema([("batch_id", pa.int64()), ("kind", pa.string()), ("modified_ms", pa.int64())])
 _PARTITIONS = pa.schema([("partition", pa.int64()), ("live_bytes", pa.int64())])
 
 
@@ -34,10 +29,10 @@ def page(look: Look, drawn: str, message: str) -> str:
     """One `div`: text and tables, plots as `plots` has drawn them, and a message at the end."""
     parts = [
         f"<b>{escape(printable(look.path))}</b>, query {escape(look.query_id or 'not known')}",
-        escape(headline(look, look.looked_ms)),
+        escape(words.headline(look, look.looked_ms)),
     ]
     if look.last is not None:
-        parts += [escape(pace(look)), _table(operator_rows(look)), drawn, _skew(look)]
+        parts += [escape(words.pace(look)), _table(words.operator_rows(look)), drawn, _skew(look)]
     notes = ([look.note] if look.note else []) + list(look.problems) + [message]
     parts += [escape(printable(it)) for it in notes if it]
     parts.append(f"Looked at {moment(look.looked_ms)}")
@@ -62,13 +57,8 @@ def _durations(look: Look) -> str:
         {"batch_id": it.batch_id, "started_ms": it.started_ms, "duration_ms": it.duration_ms}
         for it in look.batches
     ]
-    files = [
-        {"batch_id": it.batch_id, "kind": "delta", "modified_ms": it.last_state_ms}
-        for it in look.batches
-    ]
-    return pictures.durations(
-        pa.Table.from_pylist(batches, _BATCHES), pa.Table.from_pylist(files, _FILES)
-    )
+    written = {it.batch_id: it.last_state_ms for it in look.batches if it.last_state_ms is not None}
+    return pictures.durations(batches, written)
 
 
 def _sizes(look: Look) -> list[Size]:
@@ -93,14 +83,14 @@ def _spread(look: Look) -> str:
     return pictures.spread(
         pa.Table.from_pylist(partitions, _PARTITIONS),
         groups,
-        f"bytes of changed rows, {recent(look)}",
+        f"bytes of changed rows, {words.recent(look)}",
     )
 
 
 def _skew(look: Look) -> str:
     tables = [
-        ("Heaviest partitions", partition_rows(look, _ROWS)),
-        (hot_title(look).capitalize(), group_rows(look, _ROWS)),
+        ("Heaviest partitions", words.partition_rows(look, _ROWS)),
+        (words.hot_title(look).capitalize(), words.group_rows(look, _ROWS)),
     ]
     cells = "".join(f"<div><h4>{name}</h4>{_table(rows)}</div>" for name, rows in tables)
     return f'<div style="display:flex;flex-wrap:wrap;column-gap:60px">{cells}</div>'
@@ -110,3 +100,29 @@ def _table(rows: Rows) -> str:
     names, *others = rows
     shown = [[printable(it) for it in row] for row in others]
     return html_table(names, shown, right=range(1, len(names)))
+
+
+def is_notebook() -> bool:
+    """Whether this is the kernel of a notebook, whose cells show HTML."""
+    # A kernel has imported it; IPython in a terminal has no kernel.
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")
+
+
+def show_in_cell(looks: Looks) -> None:
+    """Shows the looks in one output of the cell until they end; the last one stays there."""
+    display: Any = import_module("IPython.display")
+    handle = display.display(display.HTML("looking ..."), display_id=True)
+    look: Look | None = None
+    drawn: tuple[tuple[WatchedBatch, ...], str] = ((), "")
+    for seen in looks:
+        message = ""
+        if isinstance(seen, Look):
+            look = seen
+        else:
+            message = words.failed(seen, looks.interval)
+        look = look or Look(looks.path)
+        if look.batches != drawn[0]:
+            drawn = look.batches, plots(look)
+        handle.update(display.HTML(page(look, drawn[1], message)))

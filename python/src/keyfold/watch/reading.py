@@ -10,8 +10,7 @@ from typing import TypeAlias
 from keyfold.errors import BatchNotRetainedError, KeyfoldError
 from keyfold.spark_log.batch import Batch, find_batch
 from keyfold.spark_log.logs import OperatorMetadata, batches, operators, read_operators
-from keyfold.state.heads import Heads
-from keyfold.state.store_files import list_partitions
+from keyfold.state.store_files import Footers, list_partitions
 from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
 
@@ -36,7 +35,7 @@ class BatchRead:
         return [it.error for parts in self.parts.values() for it in parts if it.error]
 
 
-def read_last(storage: Storage, heads: Heads) -> BatchRead | None:
+def read_last(storage: Storage, footers: Footers) -> BatchRead | None:
     """The last committed batch, with the heads of all its parts; None before the first batch.
 
     If files are missing and the query has committed another batch meanwhile, that one is read.
@@ -50,7 +49,7 @@ def read_last(storage: Storage, heads: Heads) -> BatchRead | None:
         if not committed:
             return None
         try:
-            found = _read(storage, find_batch(storage, -1), heads)
+            found = _read(storage, find_batch(storage, -1), footers)
             if not found.problems:
                 break
         except BatchNotRetainedError:
@@ -68,7 +67,7 @@ def read_last(storage: Storage, heads: Heads) -> BatchRead | None:
 
 
 def read_earlier(
-    storage: Storage, last: BatchRead, numbers: Sequence[int], heads: Heads
+    storage: Storage, last: BatchRead, numbers: Sequence[int], footers: Footers
 ) -> dict[int, BatchRead]:
     """Batches before the last one, the newest of them first, until enough files were read.
 
@@ -83,7 +82,7 @@ def read_earlier(
             left -= _written(batch, stores)
             if left < 0:
                 break
-            read = _read(storage, batch, heads)
+            read = _read(storage, batch, footers)
         except KeyfoldError:
             continue
         if not read.problems:
@@ -91,12 +90,12 @@ def read_earlier(
     return found
 
 
-def _read(storage: Storage, batch: Batch, heads: Heads) -> BatchRead:
+def _read(storage: Storage, batch: Batch, footers: Footers) -> BatchRead:
     numbers = operators(storage)
     # Before the descriptions, whose folders are listed with all else.
     for it in numbers:
         list_partitions(storage, it, batch.shuffle_partitions or 1)
-    walk = Walk(storage, batch, heads)
+    walk = Walk(storage, batch, footers)
     described = read_operators(storage, numbers, batch.number)
     return BatchRead(batch, {it: list(chain.from_iterable(walk.parts(it))) for it in described})
 

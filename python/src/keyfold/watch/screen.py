@@ -13,19 +13,10 @@ from rich.text import Text
 from keyfold.errors import KeyfoldError
 from keyfold.text.printable import printable
 from keyfold.text.units import duration
+from keyfold.watch import words
 from keyfold.watch.look import RECENT, Look
 from keyfold.watch.loop import Looks
-from keyfold.watch.words import (
-    Rows,
-    batch_rows,
-    failed,
-    group_rows,
-    headline,
-    hot_title,
-    operator_rows,
-    pace,
-    partition_rows,
-)
+from keyfold.watch.words import Rows
 
 # Ages count up between looks.
 _DRAWN_A_SECOND = 2
@@ -66,7 +57,7 @@ class Screen:
         Tables have the columns for which there is room in `width`.
         """
         look, error = self._look, self._error
-        messages = [failed(error, self._interval)] if error else []
+        messages = [words.failed(error, self._interval)] if error else []
         if look is None:
             return Group(*(_text(it, "red") for it in messages or ["looking ..."]))
         notes = [look.note] if look.note else []
@@ -75,16 +66,16 @@ class Screen:
         parts: list[RenderableType] = [
             _text(look.path, "bold"),
             _text(f"query {look.query_id or 'not known'}"),
-            _text(headline(look, now_ms)),
+            _text(words.headline(look, now_ms)),
         ]
         if look.last is not None:
-            batches = batch_rows(look, min(max(room, 1), RECENT))
+            batches = words.batch_rows(look, min(max(room, 1), RECENT))
             parts += [
-                _text(pace(look)),
+                _text(words.pace(look)),
                 Text(),
                 _table(_fitting(batches, width)),
                 Text(),
-                _table(_fitting(operator_rows(look), width)),
+                _table(_fitting(words.operator_rows(look), width)),
                 Text(),
                 _side(look, width),
             ]
@@ -115,7 +106,7 @@ def show(looks: Looks, console: Console) -> None:
 
 def _side(look: Look, width: int) -> Table:
     """The heaviest partitions, and the hottest key groups beside them if there is room."""
-    left, right = partition_rows(look, _HEAVIEST), group_rows(look, _HEAVIEST)
+    left, right = words.partition_rows(look, _HEAVIEST), words.group_rows(look, _HEAVIEST)
     heading = "heaviest partitions"
     while (least := max(len(heading), _width(left, 1))) + _APART + _width(right, 1) > width:
         fewer = _without_one(left), _without_one(right)
@@ -126,11 +117,11 @@ def _side(look: Look, width: int) -> Table:
         side = Table.grid(padding=(0, _APART, 0, 0), pad_edge=False)
         side.add_column(min_width=least)
         side.add_column(max_width=width - least - _APART)
-        titles = heading, hot_title(look)
+        titles = heading, words.hot_title(look)
         side.add_row(*(Text(it, "bold", no_wrap=True, overflow="ellipsis") for it in titles))
         side.add_row(_table(left, 1), _table(right, 1))
         return side
-    return _table(_fitting(partition_rows(look, _HEAVIEST), width, 1), 1)
+    return _table(_fitting(words.partition_rows(look, _HEAVIEST), width, 1), 1)
 
 
 def _fitting(rows: Rows, width: int, gap: int = 2) -> Rows:

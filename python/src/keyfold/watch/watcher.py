@@ -4,37 +4,68 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 from keyfold.describe.batch_table import commit_times
 from keyfold.errors import CheckpointDamagedError, FileMissingError
-from keyfold.format.group_table import Numbers
-from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, query_id
+from keyfold.format.footer import Numbers
+from keyfold.format.names import is_number
+from keyfold.spark_log.logs import batches, offsets_or_none, query_id
 from keyfold.spark_log.migrated import own_batches
-from keyfold.state.heads import Heads
+from keyfold.state.store_files import Footers
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.units import moment
-from keyfold.watch.batch import WatchedBatch, between
-from keyfold.watch.changes import Changed, changed, first, summed
-from keyfold.watch.log import CommitLog, commit_log
-from keyfold.watch.look import RECENT, Look
-from keyfold.watch.now import operators_now, partitions_now
+from keyfold.watch.batch import WatchedBatch, summed, watched_batch
+from keyfold.watch.look import RECENT, Look, operators_now, partitions_now
 from keyfold.watch.reading import BatchRead, read_earlier, read_last
 
 # Batches that are kept for plots.
 _KEPT = 400
-# Key groups that are named with a batch.
-_HOTTEST = 3
 
 
-class _Recent(NamedTuple):
-    """What a batch has changed of key groups, and the query's partitions at that time."""
+@dataclass(frozen=True)
+class CommitLog:
+    """The entries of a commit log as they were listed, by batch."""
 
-    batch: int
-    partitions: int | None
-    groups: Numbers
+    entries: dict[int, Listed] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int | None:
+        """The last committed batch."""
+        return max(self.entries, default=None)
+
+    @property
+    def newest(self) -> Listed | None:
+        """Its entry."""
+        return None if self.last is None else self.entries[self.last]
+
+    def common(self, later: CommitLog) -> int | None:
+        """The last batch that a later listing has as it was; None if there is none."""
+        entries = self.entries.items()
+        return max((it for it, entry in entries if later.entries.get(it) == entry), default=None)
+
+    def what_happened(self, later: CommitLog, *, same_query: bool) -> str | None:
+        """Why a later listing does not go on with this one; None if it does.
+
+        If retention has deleted all entries meanwhile, the same query has gone on.
+        """
+        last, common = self.last, self.common(later)
+        if last is None or last == common:
+            return None
+        if common is not None:
+            return f"rolled back from batch {last} to batch {common}"
+        if not later.entries:
+            return f"no batch is committed any more; batch {last} was the last"
+        if same_query and min(later.entries) > last:
+            return None
+        return f"another query's checkpoint is here now; batch {last} was the last"
+
+
+def commit_log(storage: Storage) -> CommitLog:
+    """Lists the commit log. Raises StorageError."""
+    found = storage.listing("commits")
+    return CommitLog({int(it.name): it for it in found if not it.is_folder and is_number(it.name)})
 
 
 class Watcher:
@@ -49,8 +80,9 @@ class Watcher:
         self._log: CommitLog | None = None
         self._begun: Listed | None = None
         self._doubts = False
-        self._heads = Heads()
-        self._recent: list[_Recent] = []
+        self._footers: Footers = {}
+        # With the key groups that they have changed.
+        self._recent: list[tuple[WatchedBatch, Numbers]] = []
         self._seen = Look(storage.root)
 
     def look(self) -> Look:
@@ -79,15 +111,14 @@ class Watcher:
         return self._log.what_happened(log, same_query=same_query) is not None
 
     def _read(self, storage: Storage, before: CommitLog) -> None:
-        last = read_last(storage, self._heads)
+        last = read_last(storage, self._footers)
         log, query = commit_log(storage), _query(storage)
         happened = before.what_happened(log, same_query=query == self._seen.query_id)
         note, known = self._seen.note, self._seen.batches
         if happened is not None:
             note, common = f"{moment(_now_ms())}: {happened}.", before.common(log)
             known = tuple(it for it in known if common is not None and it.batch_id <= common)
-            kept = {it.batch_id for it in known}
-            self._recent = [it for it in self._recent if it.batch in kept]
+            self._recent = [it for it in self._recent if it[0] in known]
         if last is None:
             self._seen = Look(self._storage.root, query, note=note)
         else:
@@ -106,25 +137,27 @@ class Watcher:
         storage.fetch(f"{log}/{it}" for it in numbers for log in ("commits", "offsets"))
         offsets = {it: offsets_or_none(storage, it) for it in numbers}
         times = commit_times(storage, numbers, offsets)
-        read = read_earlier(storage, last, numbers[:-1], self._heads) | {newest: last}
+        read = read_earlier(storage, last, numbers[:-1], self._footers) | {newest: last}
         made, before = [], known[-1] if known else None
         for number in numbers:
             found = read.get(number)
-            what = changed(found.parts) if found else None
-            if found and what:
-                self._recent.append(_Recent(number, found.batch.shuffle_partitions, what.groups))
-            before = _batch(number, offsets[number], times[number], what, before)
+            parts = found.parts if found else None
+            before, groups = watched_batch(number, offsets[number], times[number], before, parts)
             made.append(before)
+            if found:
+                self._recent.append((before, groups))
         return made
 
     def _summed(self, last: BatchRead, seen: Look) -> Look:
         """With what there is at the last batch."""
         heads = ((it.files, it.head) for parts in last.parts.values() for it in parts if it.head)
-        self._heads.keep(heads)
+        self._footers = {
+            files.as_listed(f"{files.folder}/{head.name}"): head for files, head in heads
+        }
         self._recent = self._recent[-RECENT:]
         # Before a rescale, key groups were in other partitions.
         now = last.batch.shuffle_partitions
-        tables = [it.groups for it in self._recent if it.partitions == now]
+        tables = [groups for batch, groups in self._recent if batch.partitions == now]
         return replace(
             seen,
             batches=seen.batches[-_KEPT:],
@@ -147,31 +180,6 @@ class Watcher:
         self._seen = replace(
             self._seen, begun=number, begun_ms=None if offsets is None else offsets.timestamp_ms
         )
-
-
-def _batch(
-    number: int,
-    offsets: Offsets | None,
-    committed: int | None,
-    what: Changed | None,
-    before: WatchedBatch | None,
-) -> WatchedBatch:
-    started = None if offsets is None else offsets.timestamp_ms
-    follows = before is not None and before.batch_id == number - 1
-    # A copy's files have other times than those that were copied.
-    times = [it for it in what.times if it is not None] if what and committed else []
-    return WatchedBatch(
-        batch_id=number,
-        started_ms=started,
-        first_state_ms=min(times, default=None),
-        last_state_ms=max(times, default=None),
-        committed_ms=committed,
-        interval_ms=between(before.started_ms, started) if before and follows else None,
-        partitions=None if offsets is None else offsets.shuffle_partitions,
-        written_bytes=what.written_bytes if what else None,
-        operators=what.operators if what else (),
-        hottest=first(summed([what.groups]), _HOTTEST) if what else (),
-    )
 
 
 def _query(storage: Storage) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from keyfold.errors import KeyfoldError
 from keyfold.text.units import count, duration, moment, plural, size
-from keyfold.watch.batch import WatchedBatch
-from keyfold.watch.changes import first
+from keyfold.watch.batch import WatchedBatch, first
 from keyfold.watch.look import Look
 
 # A heading, and rows below it.
@@ -37,10 +37,9 @@ def headline(look: Look, now_ms: int) -> str:
 def pace(look: Look) -> str:
     """How fast batches follow each other, and what they change."""
     parts = []
-    if look.interval_ms:
-        minute = _MINUTE_MS / look.interval_ms
-        parts.append(f"{minute:.1f} batches a minute, {duration(look.interval_ms)} apart")
-    changes, written = look.mean_changes, look.mean_written_bytes
+    if interval := look.mean("interval_ms"):
+        parts.append(f"{_MINUTE_MS / interval:.1f} batches a minute, {duration(interval)} apart")
+    changes, written = look.mean("changes"), look.mean("written_bytes")
     if changes is not None and written is not None:
         parts.append(f"{plural(round(changes), 'change')} and {size(round(written))} a batch")
     return "; ".join(parts)
@@ -64,10 +63,10 @@ def operator_rows(look: Look) -> Rows:
         (
             f"{it.id} {it.name}",
             count(it.partitions),
-            _number(it.rows),
-            _size(it.live_bytes),
+            _known(count, it.rows),
+            _known(size, it.live_bytes),
             size(it.disk_bytes),
-            _UNKNOWN if it.snapshot_age is None else count(it.snapshot_age),
+            _known(count, it.snapshot_age),
         )
         for it in look.operators
     ]
@@ -113,11 +112,11 @@ def recent(look: Look) -> str:
 
 def line(it: WatchedBatch) -> str:
     """A batch in one line."""
-    written = "unknown" if it.written_bytes is None else size(it.written_bytes)
+    took, commit = (_known(duration, ms, "unknown") for ms in (it.duration_ms, it.commit_ms))
     return (
-        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {_duration(it.duration_ms)}, "
-        f"commit {_duration(it.commit_ms)}, changes {count(it.changes)}, written {written}, "
-        f"rows {count(it.rows)}, state {size(it.live_bytes)}"
+        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {took}, commit {commit}, "
+        f"changes {count(it.changes)}, written {size(it.written_bytes)}, rows {count(it.rows)}, "
+        f"state {size(it.live_bytes)}"
     )
 
 
@@ -125,25 +124,17 @@ def _batch(it: WatchedBatch) -> tuple[str, ...]:
     return (
         str(it.batch_id),
         _UNKNOWN if it.started_ms is None else moment(it.started_ms)[11:19],
-        _UNKNOWN if it.duration_ms is None else duration(it.duration_ms),
-        _UNKNOWN if it.commit_ms is None else duration(it.commit_ms),
-        _number(it.changes),
-        _size(it.written_bytes),
-        _number(it.rows),
-        _size(it.live_bytes),
+        _known(duration, it.duration_ms),
+        _known(duration, it.commit_ms),
+        _known(count, it.changes),
+        _known(size, it.written_bytes),
+        _known(count, it.rows),
+        _known(size, it.live_bytes),
     )
 
 
-def _duration(ms: int | None) -> str:
-    return "unknown" if ms is None else duration(ms)
-
-
-def _number(number: int | None) -> str:
-    return _UNKNOWN if number is None else count(number)
-
-
-def _size(number: int | None) -> str:
-    return _UNKNOWN if number is None else size(number)
+def _known(show: Callable[[int], str], number: int | None, unknown: str = _UNKNOWN) -> str:
+    return unknown if number is None else show(number)
 
 
 def _ago(ms: int | None, now_ms: int) -> str:

@@ -1,13 +1,51 @@
-"""All other file systems, by fsspec."""
+"""File systems by libraries: local disks and HDFS by pyarrow, others than these by fsspec."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from keyfold.storage.files import Listed, Pages, RemoteFiles, Run
+import pyarrow.fs as fs  # type: ignore[import-untyped] # noqa: PLR0402
+
+from keyfold.storage.files import Listed, Pages, Ranges, RemoteFiles
+
+
+class ArrowFiles:
+    """A file system of pyarrow's, with what `RemoteFiles` has for one file.
+
+    Its calls are quick: a file is opened, and read by ranges.
+    """
+
+    def __init__(self, files: Any) -> None:  # noqa: ANN401 - pyarrow's
+        self._files = files
+
+    def listing(self, path: str) -> list[Listed]:
+        """As `RemoteFiles`, without names that are not UTF-8, since pyarrow cannot open them."""
+        selector = fs.FileSelector(path, allow_not_found=True)
+        found = (_of_arrow(it) for it in self._files.get_file_info(selector))
+        return [it for it in found if it is not None]
+
+    def content(self, path: str) -> bytes:
+        """As `RemoteFiles`."""
+        with self._files.open_input_stream(path, compression=None) as stream:
+            return bytes(stream.read())
+
+    @contextmanager
+    def open(self, path: str, size: int | None) -> Iterator[Ranges]:  # noqa: ARG002 - not needed
+        """As `RemoteFiles`."""
+        with self._files.open_input_file(path) as file:
+            yield file.size(), lambda offset, length: bytes(file.read_at(length, offset))
+
+
+def _of_arrow(info: Any) -> Listed | None:  # noqa: ANN401 - pyarrow's
+    try:
+        name = info.base_name
+    except UnicodeDecodeError:
+        return None
+    modified = None if info.mtime_ns is None else info.mtime_ns // 1_000_000
+    return Listed(name, info.size or 0, info.type == fs.FileType.Directory, modified)
 
 
 class FsspecFiles(RemoteFiles):
@@ -17,7 +55,7 @@ class FsspecFiles(RemoteFiles):
         self._files = files
 
     def listing(self, path: str) -> list[Listed]:
-        """As `Files`."""
+        """As `RemoteFiles`."""
         try:
             with _errors():
                 found = self._files.ls(path, detail=True)
@@ -25,18 +63,18 @@ class FsspecFiles(RemoteFiles):
             return []
         return [_listed(it) for it in found if it["name"].strip("/") != path.strip("/")]
 
-    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:  # noqa: ARG002
-        """As `Files`, without splits, which fsspec does not know."""
-        start = len(path.strip("/"))
+    def below(self, path: str, start: str = "", end: str = "") -> Pages:  # noqa: ARG002 - not ordered
+        """As `RemoteFiles`."""
+        above = len(path.strip("/"))
         with _errors():
             found = self._files.find(path, detail=True)
         return [
-            (name.strip("/").rpartition("/")[0][start:].lstrip("/"), _listed(it))
+            (name.strip("/").rpartition("/")[0][above:].lstrip("/"), _listed(it))
             for name, it in found.items()
         ]
 
     def content(self, path: str) -> bytes:
-        """As `Files`."""
+        """As `RemoteFiles`."""
         with _errors():
             return bytes(self._files.cat_file(path))
 
