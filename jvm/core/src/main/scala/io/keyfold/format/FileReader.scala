@@ -149,6 +149,12 @@ final class FileReader private (
     lastIndex = index
   }
 
+  /** Keeps no block. */
+  def forget(): Unit = synchronized {
+    last = null
+    lastIndex = -1
+  }
+
   /** Waits for a block that is being read. */
   override def close(): Unit = synchronized {
     closed = true

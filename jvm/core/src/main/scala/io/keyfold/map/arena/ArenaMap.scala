@@ -87,7 +87,8 @@ final class ArenaMap private[map] (
   override def holds(version: VersionId): Boolean =
     synchronized(!closed && !isBroken && !tree.isWorn && versions.contains(version))
 
-  private def isBroken = coldFiles != null && coldFiles.isBroken
+  private def isBroken =
+    coldFiles != null && coldFiles.isBroken || lazyLoad != null && lazyLoad.isBroken
 
   override def pin(version: VersionId): MapView = synchronized {
     if (holds(version)) makeRoom()

@@ -127,7 +127,10 @@ private[map] final class ArenaTxn(
   /** The same for another view; false: another thread may be writing. */
   def loadGroupFor(table: HashTable, group: Int): Boolean = {
     var isLoaded = false
-    lock.lockedIfQuiet(if (open) isLoaded = loadGroup(table, group))
+    // An interrupted thread might fail half way, and end the transaction.
+    if (!Thread.currentThread.isInterrupted) {
+      lock.lockedIfQuiet(if (open) isLoaded = loadGroup(table, group))
+    }
     isLoaded
   }
 

@@ -358,11 +358,12 @@ private[map] class ArenaView(
 
   override def release(): Unit = lock.end { isQuiet =>
     lock.shut()
-    if (isQuiet) {
-      try pin.run()
-      finally sortedFiles.foreach(_.close())
-    }
-    if (privately != null) privately.close()
+    try
+      if (isQuiet) {
+        try pin.run()
+        finally sortedFiles.foreach(_.close())
+      }
+    finally if (privately != null) privately.close()
   }
 
   /** Must not capture this view, or the view could never be collected. */

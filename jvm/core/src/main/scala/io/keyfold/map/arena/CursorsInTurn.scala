@@ -12,10 +12,19 @@ private[map] final class CursorsInTurn(cursors: Iterator[RowCursor]) extends Row
   private var current = cursors.next()
   private var closed = false
 
+  /** Why the next one could not be made: its rows are not to be left out. */
+  private var failure: Throwable = _
+
   override def next(): Boolean = {
+    if (failure != null) throw failure
     var found = current.next()
     while (!found && !closed && cursors.hasNext) {
-      current = cursors.next()
+      try current = cursors.next()
+      catch {
+        case e: Throwable =>
+          failure = e
+          throw e
+      }
       found = current.next()
     }
     found

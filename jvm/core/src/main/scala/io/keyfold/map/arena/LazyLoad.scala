@@ -1,6 +1,6 @@
 package io.keyfold.map.arena
 
-import io.keyfold.errors.{OutOfMemory, OutOfOrder}
+import io.keyfold.errors.{OutOfMemory, OutOfOrder, StoreError}
 import io.keyfold.map.cold.{ColdSpace, FoundRows}
 import io.keyfold.map.hash.{Epochs, HashKey, HashTable, LazyGroups}
 import io.keyfold.map.version.{GroupTable, HashedIndex, VersionNode, VersionTree}
@@ -52,6 +52,9 @@ private[map] final class LazyLoad(
   /** Number of groups that were put: a view that was made before does not know their pages. */
   @volatile var count = 0
 
+  /** Whether rows could not be read: versions must be loaded again. */
+  @volatile var isBroken = false
+
   private object sink extends RowSink {
     override def expect(family: Int, rows: Int): Unit = tables(family).expect(rows)
     override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
@@ -71,7 +74,7 @@ private[map] final class LazyLoad(
       if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
       for (one <- ofTable.beside(group) if ofTable.has(one)) {
         val before = arena.liveBytes
-        table.fill(rows.put(ofTable.family, one, sink))
+        table.fill(read(ofTable.family, one, sink))
         if (room.isFull) evict(table, one)
         room.loaded(arena.liveBytes - before)
         count += 1
@@ -81,6 +84,15 @@ private[map] final class LazyLoad(
       if (left == 0) close()
     }
   }
+
+  private def read(family: Int, group: Int, into: RowSink): Unit =
+    try rows.put(family, group, into)
+    catch {
+      case e @ (_: OutOfMemory | _: OutOfOrder) => throw e
+      case e: StoreError                        =>
+        isBroken = true
+        throw e
+    }
 
   /** Moves the rows of a group that has just been put, which nobody has seen, to a run. */
   private def evict(table: HashTable, group: Int): Unit = {
@@ -103,7 +115,7 @@ private[map] final class LazyLoad(
     val ofTable = table.lazyGroups
     ofTable != null && ofTable.has(group) && {
       if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
-      rows.put(ofTable.family, group, into)
+      read(ofTable.family, group, into)
       true
     }
   }

@@ -2,6 +2,7 @@ package io.keyfold.map.arena
 
 import scala.collection.mutable
 
+import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.hash.HashTable
 import io.keyfold.map.{MapTxn, MapView, RowCursor, RowSink}
 import io.keyfold.mem.Slice
@@ -26,8 +27,9 @@ private[map] final class PrivateGroups(
   private var rows = newRows()
   private val taken = families.map(_ => mutable.BitSet.empty).toArray
 
-  /** All that is to be released. */
-  private val all = mutable.Set(rows)
+  /** Of cursors that have not ended. */
+  private val scanned = mutable.Set.empty[MapTxn]
+  private var closed = false
 
   private def newRows(): MapTxn = {
     val map = new ArenaMap(keyGroups, pool)
@@ -38,14 +40,15 @@ private[map] final class PrivateGroups(
     rows
   }
 
-  def has(family: Int, group: Int): Boolean = taken(family)(group)
+  def has(family: Int, group: Int): Boolean = synchronized(taken(family)(group))
 
   /** A view of the rows of a group, in which families have the same indices.
     *
     * @return
     *   null if the map has it
     */
-  def of(family: Int, table: HashTable, group: Int): MapView =
+  def of(family: Int, table: HashTable, group: Int): MapView = synchronized {
+    requireOpen()
     if (has(family, group)) rows
     else
       try {
@@ -55,35 +58,39 @@ private[map] final class PrivateGroups(
       } catch {
         case e: Throwable =>
           // A part of the group may be there, and must not be added to.
-          rows = newRows()
-          all += rows
+          rows.release()
           taken.foreach(_.clear())
+          rows = newRows()
           throw e
       }
-
-  /** The rows of a group, whose memory is free behind the last of them; null if the map has it. */
-  def scan(family: Int, table: HashTable, group: Int): RowCursor = {
-    val own = newRows()
-    all += own
-    def end(): Unit = {
-      all -= own
-      own.release()
-    }
-    try
-      if (lazyLoad.putElsewhere(table, group, new Sink(own, family)))
-        new EndingCursor(own.scanGroup(family, group), () => end())
-      else {
-        end()
-        null
-      }
-    catch {
-      case e: Throwable =>
-        end()
-        throw e
-    }
   }
 
-  override def close(): Unit = all.foreach(_.release())
+  /** The rows of a group, whose memory is free behind the last of them; null if the map has it. */
+  def scan(family: Int, table: HashTable, group: Int): RowCursor = synchronized {
+    requireOpen()
+    val own = newRows()
+    var isPut = false
+    try isPut = lazyLoad.putElsewhere(table, group, new Sink(own, family))
+    finally if (!isPut) own.release()
+    if (isPut) {
+      scanned += own
+      new EndingCursor(own.scanGroup(family, group), () => end(own))
+    } else null
+  }
+
+  private def end(own: MapTxn): Unit = synchronized {
+    scanned -= own
+    own.release()
+  }
+
+  private def requireOpen(): Unit =
+    if (closed) throw new OutOfOrder("Cannot read rows of a view that was released")
+
+  override def close(): Unit = synchronized {
+    closed = true
+    rows.release()
+    scanned.foreach(_.release())
+  }
 
   private final class Sink(to: MapTxn, family: Int) extends RowSink {
     override def expect(lazyFamily: Int, count: Int): Unit = to.expect(family, count)

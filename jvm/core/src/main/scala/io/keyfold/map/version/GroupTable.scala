@@ -1,5 +1,7 @@
 package io.keyfold.map.version
 
+import java.lang.invoke.VarHandle
+
 import scala.collection.mutable
 
 /** A handle for each key group, that of its newest run, 0 if it has none. A persistent array in
@@ -20,7 +22,10 @@ private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
     val b = group >> Bits
     if (!owned(b)) {
       val block = blocks(b)
-      blocks(b) = if (block == null) new Array[Int](1 << Bits) else block.clone()
+      val own = if (block == null) new Array[Int](1 << Bits) else block.clone()
+      // Others may be reading handles of this block: see LazyLoad.
+      VarHandle.releaseFence()
+      blocks(b) = own
       owned(b) = true
     }
     blocks(b)(group & Mask) = root

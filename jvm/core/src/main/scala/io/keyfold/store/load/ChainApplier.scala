@@ -14,7 +14,7 @@ import io.keyfold.errors.{
 import io.keyfold.format.{Ancestor, FileKind, FileReader, Footer}
 import io.keyfold.io.Interrupts
 import io.keyfold.map.{MapTxn, StateMap}
-import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
+import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{Lineage, Listing, RowChecksum, StoreFiles, VersionChain}
 import org.slf4j.LoggerFactory
 
@@ -53,7 +53,7 @@ private[store] final class ChainApplier(
     val isLazy = references.isEmpty && steps.size <= MostLazyFiles &&
       steps.headOption.flatMap(it => listing.file(it.version, it.kind)).exists {
         _.length >= lazyFromBytes
-      } && head.families.forall(it => !it.spec.ordered && it.keys >= 0)
+      } && !head.families.exists(_.spec.ordered)
     (if (isLazy) copyAll(steps) else None).getOrElse(putAll(references, steps))
   }
 
@@ -96,6 +96,7 @@ private[store] final class ChainApplier(
           rowChecksum,
           onLazyFailure
         )
+      var newest: Footer = null
       var isLeft = false
       try {
         val made = readAll(steps, Lineage.Empty) { file =>
@@ -107,14 +108,16 @@ private[store] final class ChainApplier(
             }
           }
           rows.add(file, familiesIn(txn, file))
+          newest = file.footer
         }
-        if (made.isRight) {
-          val sizes = head.families.map(it => it.spec.name -> rowChecksum.withChecksums(it)).toMap
-          txn.putLater(rows, txn.families.map(it => sizes(it.spec.name)))
-          isLeft = true
-          txn.commit(target)
-        }
-        Some(made)
+        if (made.isLeft) Some(made)
+        else
+          sizesOf(txn.families, newest).map { sizes =>
+            txn.putLater(rows, sizes)
+            isLeft = true
+            txn.commit(target)
+            made
+          }
       } catch {
         case e: OutOfMemory =>
           log.info(s"Putting all rows of $location version $target at once: ${e.getMessage}")
@@ -124,6 +127,19 @@ private[store] final class ChainApplier(
         txn.release()
       }
     }
+
+  /** Sizes of families by the footer of the newest file, which another attempt at the version may
+    * have written than the head that was read.
+    *
+    * @return
+    *   None if their rows cannot be left for later
+    */
+  private def sizesOf(families: IndexedSeq[Family], newest: Footer): Option[IndexedSeq[Family]] = {
+    val found = families.flatMap(it => newest.families.find(_.spec.name == it.spec.name))
+    val areKnown = found.size == families.size && !families.exists(_.spec.ordered) &&
+      found.forall(it => it.keys >= 0 && it.values >= 0 && it.bytes >= 0)
+    Option.when(areKnown)(found.map(rowChecksum.withChecksums))
+  }
 
   /** Calls `use` for each file, open. */
   private def readAll(steps: List[Ancestor], start: Lineage)(

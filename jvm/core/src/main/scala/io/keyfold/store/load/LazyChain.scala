@@ -41,9 +41,12 @@ private[load] final class LazyChain(
   def dropFamily(family: Int): Unit = files.foreach(_.dropFamily(family))
 
   override def groups(family: Int): Seq[Array[Int]] = {
-    val largest = files.maxBy(_.rawLength).groups(family)
-    val others = files.iterator.flatMap(_.groups(family)).flatten.toSet -- largest.flatten
-    if (others.isEmpty) largest else largest :+ others.toArray.sorted
+    val seen = mutable.BitSet.empty
+    files
+      .sortBy(-_.bytesOf(family))
+      .toSeq
+      .flatMap(_.groups(family).map(_.filter(seen.add)))
+      .filter(_.nonEmpty)
   }
 
   override def put(family: Int, group: Int, into: RowSink): Unit =

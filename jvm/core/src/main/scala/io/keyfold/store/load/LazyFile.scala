@@ -38,8 +38,7 @@ private[load] final class LazyFile(
     throw new CorruptFile(file.path, "a key group is listed twice")
   }
 
-  /** Bytes of its blocks, decompressed. */
-  val rawLength: Long = file.footer.blocks.iterator.map(_.rawLength.toLong).sum
+  private val isSmall = file.footer.blocks.iterator.map(_.rawLength.toLong).sum <= MostDecoded
 
   /** Blocks that were decompressed: of a small file all, of another the last. */
   private var decoded = new SoftReference[Array[BlockEntries]](null)
@@ -80,6 +79,10 @@ private[load] final class LazyFile(
     found.toSeq.map(_.result())
   }
 
+  /** Bytes of keys and values of a family of the map. */
+  def bytesOf(family: Int): Long =
+    file.footer.groups.iterator.filter(run => families(run.family) == family).map(_.bytes).sum
+
   /** A family of the map was dropped after this file. */
   def dropFamily(family: Int): Unit = for (i <- families.indices) {
     if (families(i) == family) families(i) = Dropped
@@ -89,15 +92,17 @@ private[load] final class LazyFile(
   def put(family: Int, group: Int, into: RowSink): Unit = {
     val ofFile = families.indexOf(family)
     if (ofFile >= 0) for (run <- runs.get(keyOf(ofFile, group))) {
-      applier.applyGroup(run, into)(decodedBlock)
-      applier.forget()
+      try applier.applyGroup(run, into)(decodedBlock)
+      finally {
+        applier.forget()
+        file.forget()
+      }
     }
   }
 
   private def keyOf(family: Int, group: Int) = family.toLong << 32 | group
 
   private def decodedBlock(index: Int): BlockEntries = {
-    val isSmall = rawLength <= MostDecoded
     var blocks = decoded.get
     if (blocks == null) {
       blocks = new Array[BlockEntries](numbers.length)
