@@ -5,6 +5,7 @@ import java.io.{FileNotFoundException, IOException, OutputStream}
 import scala.util.Using
 
 import io.keyfold.rescale.StorePlanner
+import io.keyfold.rescale.StorePlanner.Parallel
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.io.IOUtils
@@ -49,27 +50,24 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     if (file.nonEmpty) file.map(size(folder, _)) else walk(path)
   }
 
-  /** The files below a folder, at any depth. */
-  def walk(path: String): Seq[FileSize] = {
-    val (folders, others) = visible(path).partition(_.isDirectory)
-    others.filter(_.isFile).map(size(path, _)) ++
-      folders.flatMap(folder => walk(s"$path/${folder.getPath.getName}"))
-  }
+  /** The files below a folder, at any depth, without hidden ones.
+    *
+    * @param path
+    *   empty: all files
+    * @param parallel
+    *   lists the folders of one depth
+    */
+  def walk(path: String, parallel: Parallel = StorePlanner.InTurn): Seq[FileSize] =
+    filesBelow(Seq(path), parallel)
 
-  /** All files, at any depth, without hidden ones; folders side by side. */
-  def all(parallel: StorePlanner.Parallel): Seq[FileSize] = {
-    val found = Seq.newBuilder[FileSize]
-    var folders = Seq("")
-    while (folders.nonEmpty) {
-      folders = parallel(folders)(folder => folder -> visible(folder)).flatMap {
-        case (folder, its) =>
-          val (deeper, files) = its.partition(_.isDirectory)
-          found ++= files.map(size(folder, _))
-          deeper.map(it => s"$folder/${it.getPath.getName}".stripPrefix("/"))
-      }
+  private def filesBelow(folders: Seq[String], parallel: Parallel): Seq[FileSize] =
+    if (folders.isEmpty) Nil
+    else {
+      val listed = parallel(folders)(visible).zip(folders)
+      val files = for ((its, folder) <- listed; it <- its if it.isFile) yield size(folder, it)
+      val deeper = for ((its, folder) <- listed; it <- its if it.isDirectory) yield pathOf(folder, it)
+      files ++ filesBelow(deeper, parallel)
     }
-    found.result()
-  }
 
   /** Copies a file atomically to the same path below another folder.
     *
@@ -79,9 +77,9 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     *   if it does not exist
     */
   def copy(path: String, to: CheckpointFiles, replaces: Boolean = false): Unit = {
-    val in = manager.open(resolve(path))
-    try to.write(path, replaces)(IOUtils.copyBytes(in, _, BufferBytes, false))
-    finally in.close()
+    Using.resource(manager.open(resolve(path))) { in =>
+      to.write(path, replaces)(IOUtils.copyBytes(in, _, BufferBytes, false))
+    }
   }
 
   /** Creates a file, of all that try at once for one only.
@@ -137,11 +135,10 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     ()
   }
 
-  private def size(folder: String, file: FileStatus) = FileSize(
-    s"$folder/${file.getPath.getName}".stripPrefix("/"),
-    file.getLen,
-    file.getModificationTime
-  )
+  private def size(folder: String, file: FileStatus) =
+    FileSize(pathOf(folder, file), file.getLen, file.getModificationTime)
+  private def pathOf(folder: String, entry: FileStatus) =
+    s"$folder/${entry.getPath.getName}".stripPrefix("/")
 
   private def visible(path: String) = entries(path).filterNot(_.getPath.getName.startsWith("."))
 

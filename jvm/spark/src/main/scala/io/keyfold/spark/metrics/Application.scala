@@ -5,6 +5,7 @@ import java.util.UUID
 import scala.collection.immutable.ListMap
 
 import com.codahale.metrics.MetricRegistry
+import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent, SparkListenerExecutorRemoved}
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 import org.apache.spark.sql.streaming.StreamingQueryListener.{
@@ -116,5 +117,5 @@ private object Application {
 private[metrics] final case class QueryState(
     label: String,
     last: StreamingQueryProgress,
-    stores: Seq[(String, ReportedStore)]
+    stores: Seq[(String, StoreStatus)]
 )

@@ -27,7 +27,7 @@ private[spark] object ExecutorMetrics {
       "memory and local files taken that no row uses",
       _ => pool(_.freeBytes)
     ),
-    sum("spilled_bytes", "state in local files, beyond the budget", _.memory.mapped),
+    sum("spilled_bytes", "state in local files, beyond the budget", _.spilledBytes),
     Metric("stores", "stores that are loaded", _.stores.length.toDouble),
     sum("state_rows", "rows of the loaded stores", _.rows),
     sum("state_bytes", "bytes of keys and values of the loaded stores", _.stateBytes)

@@ -2,6 +2,7 @@ package io.keyfold.spark.metrics
 
 import java.time.Instant
 
+import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProgress}
 
 /** The metrics of a query and of its operators, from the progress that Spark reports of each batch.
@@ -44,7 +45,7 @@ private[spark] object QueryMetrics {
   ) ++ counted
 
   /** Of an operator's stores, as its executors report them. */
-  val ofStores: Seq[Metric[Seq[ReportedStore]]] = Seq(
+  val ofStores: Seq[Metric[Seq[StoreStatus]]] = Seq(
     Metric(
       "stores",
       "stores that are loaded: of a join several for each partition",
@@ -73,15 +74,15 @@ private[spark] object QueryMetrics {
   )
 
   /** By partition. As in Spark's progress, what a join counts its rows by is no rows. */
-  def rowsOf(stores: Seq[ReportedStore]): Map[Int, Double] =
+  def rowsOf(stores: Seq[StoreStatus]): Map[Int, Double] =
     stores
       .filterNot(_.store.endsWith("-keyToNumValues"))
       .groupMapReduce(_.partition)(_.rows.toDouble)(_ + _)
 
   /** Of a partition. */
-  def mostRows(stores: Seq[ReportedStore]): Double = rowsOf(stores).values.maxOption.getOrElse(0.0)
+  def mostRows(stores: Seq[StoreStatus]): Double = rowsOf(stores).values.maxOption.getOrElse(0.0)
 
-  private def sum(of: ReportedStore => Long)(stores: Seq[ReportedStore]) =
+  private def sum(of: StoreStatus => Long)(stores: Seq[StoreStatus]) =
     stores.map(of).sum.toDouble
 
   private lazy val counted = Seq(

@@ -27,7 +27,7 @@ final class StateUpdate private[spark] (
   import StateUpdate._
   import tools.{logs, session}
 
-  private val chosen = new TableOfState(tools, of, operator, table, logs.metadata(of))
+  private val chosen = new StateTable(tools, of, operator, table, logs.metadata(of))
   private lazy val writable = chosen.writable
 
   /** Why rows of the table cannot be written one by one; none if they can. Reads a footer of each

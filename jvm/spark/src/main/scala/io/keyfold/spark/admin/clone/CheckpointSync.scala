@@ -33,7 +33,7 @@ final class CheckpointSync(tools: CheckpointTools, to: String) {
     planner.requireOutside(target)
     requireReplacing()
     val query = planner.requireId()
-    val there = target.all(parallel)
+    val there = target.walk("", parallel)
     val entries = entriesIn(there)
     if (there.nonEmpty) requireOwn(entries, query)
     val planned = planner.plan(target, None)

@@ -105,7 +105,7 @@ private[admin] final class ClonePlanner(tools: CheckpointTools) {
       operator <- from.folders("state")
       folder <- from.folders(s"state/$operator")
     } yield s"state/$operator/$folder"
-    parallel(folders)(from.walk).flatten
+    parallel(folders)(from.walk(_)).flatten
       .filter(_.path.split('/').exists(_.startsWith("_")))
   }
 
