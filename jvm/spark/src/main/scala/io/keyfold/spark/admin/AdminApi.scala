@@ -35,13 +35,9 @@ object AdminApi {
 
   /** Undoes the last rescale before an open batch, or redistribution before the next batch. */
   def undoRescale(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
-    AdminJson.of(undoneRescale(session, checkpoint, dryRun), checkpoint, !dryRun)
-
-  private[spark] def undoneRescale(
-      session: SparkSession,
-      checkpoint: String,
-      dryRun: Boolean
-  ): OpenPlan = CheckpointTools.using(session, checkpoint)(new UndoneRescale(_).run(dryRun))
+    CheckpointTools.using(session, checkpoint) { tools =>
+      AdminJson.of(new UndoneRescale(tools).run(dryRun), checkpoint, !dryRun)
+    }
 
   /** Changes the number of subtasks of an operator.
     *
@@ -57,7 +53,7 @@ object AdminApi {
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     val numbers = places.split(',').toSeq.filter(_.nonEmpty).map(_.toInt)
     val it = new Redistributor(tools, name, numbers)
-    AdminJson.of(if (dryRun) it.plan() else it.run(), !dryRun)
+    AdminJson.ofFields(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
   /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set
@@ -74,7 +70,8 @@ object AdminApi {
       sinkPath: String,
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    AdminJson.of(new Rollback(tools).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun))
+    val done = new Rollback(tools).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun)
+    AdminJson.ofFields(done, !dryRun)
   }
 
   /** Restores the files that a rollback set aside, if the query has not run since.
@@ -84,7 +81,7 @@ object AdminApi {
     */
   def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
     CheckpointTools.using(session, checkpoint) { tools =>
-      AdminJson.of(new RollbackUndo(tools, aside)())
+      AdminJson.ofFields(new RollbackUndo(tools, aside)(), applied = true)
     }
 
   /** Copies a checkpoint for a new query.
@@ -127,7 +124,7 @@ object AdminApi {
   def migrate(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
     CheckpointTools.using(session, checkpoint) { tools =>
       val migration = new Migration(tools, progress)
-      AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
+      AdminJson.ofFields(if (dryRun) migration.plan() else migration.apply(), !dryRun)
     }
 
   /** Undoes a migration. */
@@ -180,9 +177,8 @@ object AdminApi {
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     def lines(of: String) = of.split('\u0000').toSeq.filter(_.nonEmpty)
     val choices = Choices.of(lines(map), lines(set), lines(sources))
-    AdminJson.of(
-      new Evolution(tools, query, to, outputMode, Option(before), choices).run(dryRun)
-    )
+    val done = new Evolution(tools, query, to, outputMode, Option(before), choices).run(dryRun)
+    AdminJson.ofFields(done, !dryRun)
   }
 
   /** Puts and deletes rows of a table of state.
@@ -207,7 +203,7 @@ object AdminApi {
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     val it = new StateWrite(tools, operator, table, Option(put), Option(delete), replaces)
-    AdminJson.of(if (dryRun) it.plan() else it.run())
+    AdminJson.ofFields(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
   /** Deletes files that a check has found to be unreferenced.

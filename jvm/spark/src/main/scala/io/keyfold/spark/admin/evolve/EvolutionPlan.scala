@@ -19,7 +19,7 @@ package io.keyfold.spark.admin.evolve
   */
 final case class EvolutionPlan(
     checkpoint: String,
-    to: String,
+    target: String,
     lastBatch: Long,
     operators: Seq[EvolvedOperator],
     lost: Seq[String],
@@ -31,26 +31,26 @@ final case class EvolutionPlan(
 
 /** An operator of the changed query.
   *
-  * @param from
+  * @param source
   *   the operator whose state it takes; None: it starts empty
   */
 final case class EvolvedOperator(
     operator: Long,
     name: String,
-    from: Option[Long],
+    source: Option[Long],
     tables: Seq[EvolvedTable]
 )
 
 /** A table of its state.
   *
-  * @param from
+  * @param source
   *   the table that it takes; None: it starts empty
   * @param merges
   *   whether rows of several keys become one
   */
 final case class EvolvedTable(
     name: String,
-    from: Option[String],
+    source: Option[String],
     columns: Seq[EvolvedColumn],
     merges: Boolean
 )

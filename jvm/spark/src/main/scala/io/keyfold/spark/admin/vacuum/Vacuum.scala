@@ -14,12 +14,7 @@ import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointTools}
   * @param ageMs
   *   minimum time since the last change of a file to be deleted
   */
-final class Vacuum(
-    tools: CheckpointTools,
-    nowMs: Long,
-    ageMs: Long,
-    progress: String => Unit
-) {
+final class Vacuum(tools: CheckpointTools, nowMs: Long, ageMs: Long, progress: String => Unit) {
   import Vacuum._
   import tools.{blobs, files, logs}
 
@@ -55,7 +50,7 @@ final class Vacuum(
     check(below)
     val found = below.map { case (path, files) => describe(path, files) }
     if (!dryRun) {
-      for ((one, (path, checked)) <- found.zip(below) if one.isOld) {
+      for ((one, (path, checked)) <- found.zip(below) if one.old) {
         progress(s"deleting $path")
         // A rescale or a batch may have put files there since: only what was checked goes.
         checked.filter(files.isUnchanged).foreach(file => files.delete(file.path))
