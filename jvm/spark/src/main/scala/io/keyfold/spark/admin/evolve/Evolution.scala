@@ -38,7 +38,7 @@ private[admin] final class Evolution(
     choices: Choices
 ) {
   import Evolution._
-  import CheckpointTools.progress
+  import CheckpointTools.{progress, requireNone}
   import tools.{logs, session}
 
   private val target = new CheckpointFiles(to, logs.hadoopConf)
@@ -87,13 +87,8 @@ private[admin] final class Evolution(
     EvolutionPlan(logs.location, target.location, last, Nil, Nil, Nil, None, Nil, refusals)
 
   private def done(plan: EvolutionPlan, dryRun: Boolean) = {
-    if (!dryRun && plan.refusals.nonEmpty) {
-      throw new Invalid(
-        "KEYFOLD_EVOLVE_REFUSED",
-        s"Cannot make a checkpoint of ${logs.location} for the query: ${plan.refusals.mkString(" ")} " +
-          "Nothing was changed."
-      )
-    }
+    val task = s"make a checkpoint of ${logs.location} for the query"
+    if (!dryRun) requireNone(plan.refusals, "KEYFOLD_EVOLVE_REFUSED", task)
     plan
   }
 

@@ -62,14 +62,14 @@ private final class EvolutionPlanner(
 
   private val filled: Map[StateTable, TableSource] =
     (for ((table, from) <- taken if table.refusal.isEmpty && from.refusal.isEmpty) yield {
-      val source = new TableSource(
+      val fields = new FieldSources(
         table,
         from,
         choices.values.getOrElse((table.operator, table.name), Map.empty),
         now.aggregations.find(_.operator == table.operator),
         before.flatMap(_.aggregations.find(_.operator == from.operator))
       )
-      table -> source
+      table -> new TableSource(fields)
     }).toMap
 
   private val timeouts = new TimeoutKinds(taken, now, before, choices)
