@@ -106,9 +106,7 @@ private final case class StoreOfOperator(
     * @param open
     *   takes the version from the provider
     */
-  def using[T](partition: Int)(open: StateStoreProvider => StateStore)(
-      use: StateStore => T
-  ): T = {
+  def using[T](partition: Int)(open: StateStoreProvider => StateStore)(use: StateStore => T): T = {
     val opened = provider(partition)
     try {
       val state = open(opened)

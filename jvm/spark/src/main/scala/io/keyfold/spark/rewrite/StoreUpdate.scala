@@ -79,7 +79,7 @@ private final class StoreUpdate(
   /** Puts rows where there are none. */
   private def putAll(rows: TableWriter, blocks: Iterator[Array[Byte]]) = {
     var put = 0L
-    each(blocks) { (key, value) =>
+    table.each(blocks) { (key, value) =>
       rows.put(key, value, 0)
       put += 1
     }
@@ -90,7 +90,7 @@ private final class StoreUpdate(
     var (put, deleted) = (0L, 0L)
     // How many rows of each key were put; none of one to delete.
     val seen = mutable.HashMap.empty[UnsafeRow, Long]
-    each(blocks) { (key, value) =>
+    table.each(blocks) { (key, value) =>
       val before = seen.get(key)
       if (before.exists(nth => nth == 0 || value == null || !table.shape.isList)) throw twice(key)
       // It would keep the whole block.
@@ -107,15 +107,6 @@ private final class StoreUpdate(
     for ((key, count) <- seen if count > 0) rows.finish(key, count)
     if (replaces) rows.keysBut(seen.contains).foreach(rows.remove)
     (put, deleted)
-  }
-
-  /** Calls `use` with key and value of each change; a value is null for a deletion. */
-  private def each(blocks: Iterator[Array[Byte]])(use: (UnsafeRow, UnsafeRow) => Unit): Unit = {
-    val changes = table.newCursor()
-    blocks.foreach { block =>
-      changes.open(block)
-      while (changes.next()) use(changes.key, changes.value)
-    }
   }
 
   private def twice(key: UnsafeRow) = new Invalid(

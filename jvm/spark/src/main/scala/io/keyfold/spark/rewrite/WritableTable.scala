@@ -64,22 +64,17 @@ private[rewrite] final class WritableTable(
     )
     val hashOf = PartitionKey(rule, keys).newHash()
     val changes = new RowChanges
-    def nextFull() = {
-      var full: (Int, Array[Byte]) = null
-      while (full == null && rows.hasNext) {
-        val row = rows.next()
-        val key = keyOf(row)
-        val partition = KeyGroups.partitionOf(hashOf(key), partitions)
-        val block = changes.add(partition, key, if (isDelete) null else checked(valueOf(row)))
-        if (block != null) full = partition -> block
-      }
-      full
+    val full = rows.flatMap { row =>
+      val key = keyOf(row)
+      val partition = KeyGroups.partitionOf(hashOf(key), partitions)
+      changes.add(partition, key, if (isDelete) null else checked(valueOf(row)))
     }
-    Iterator.continually(nextFull()).takeWhile(_ != null) ++ changes.rest
+    full ++ changes.rest
   }
 
-  /** Reads the blocks of [[changes]]. */
-  def newCursor(): RowChanges.Cursor = new RowChanges.Cursor(keyLength, values.length)
+  /** Reads the blocks of [[changes]], see [[RowChanges.each]]. */
+  def each(blocks: Iterator[Array[Byte]])(use: (UnsafeRow, UnsafeRow) => Unit): Unit =
+    RowChanges.each(blocks, keyLength, values.length)(use)
 
   private def checked(value: UnsafeRow) =
     if (!expires || (!value.isNullAt(0) && !value.isNullAt(1) && value.getLong(1) >= 0)) value
