@@ -56,11 +56,7 @@ private[spark] object QueryMetrics {
       "rows that Spark does not place by the hash of a key",
       sum(_.unplacedRows)
     ),
-    Metric(
-      "partition_rows_max",
-      "rows of the partition with the most",
-      mostRows
-    ),
+    Metric("partition_rows_max", "rows of the partition with the most", mostRows),
     Metric(
       "partition_rows_mean",
       "rows of a partition",
