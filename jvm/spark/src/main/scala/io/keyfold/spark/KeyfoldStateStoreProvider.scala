@@ -12,17 +12,7 @@ import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
 import io.keyfold.spark.plan.PlannedOperators
-import io.keyfold.spark.state.{
-  BackgroundThread,
-  ChangeRows,
-  EmptiedStores,
-  FamilyDescription,
-  FamilySchemas,
-  KeyfoldMetrics,
-  KeyfoldReadStore,
-  KeyfoldStateStore,
-  StateMemory
-}
+import io.keyfold.spark.state._
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
 import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration

@@ -1,11 +1,11 @@
 package io.keyfold.spark.checkpoint
 
 import java.io.{FileNotFoundException, IOException, OutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using
 
-import io.keyfold.rescale.StorePlanner
-import io.keyfold.rescale.StorePlanner.Parallel
+import io.keyfold.rescale.StorePlanner.{InTurn, Parallel}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.io.IOUtils
@@ -57,7 +57,7 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     * @param parallel
     *   lists the folders of one depth
     */
-  def walk(path: String, parallel: Parallel = StorePlanner.InTurn): Seq[FileSize] =
+  def walk(path: String, parallel: Parallel = InTurn): Seq[FileSize] =
     filesBelow(Seq(path), parallel)
 
   private def filesBelow(folders: Seq[String], parallel: Parallel): Seq[FileSize] =
@@ -98,6 +98,14 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     */
   def replace(path: String, bytes: Array[Byte]): Unit =
     write(path, replaces = true)(_.write(bytes))
+
+  /** The lines of a small text file; none if it does not exist. */
+  def lines(path: String): Seq[String] =
+    read(path).toSeq.flatMap(new String(_, UTF_8).linesIterator)
+
+  /** Gives a text file new lines, as [[replace]] does. */
+  def replaceLines(path: String, lines: Seq[String]): Unit =
+    replace(path, lines.map(it => s"$it\n").mkString.getBytes(UTF_8))
 
   def exists(path: String): Boolean = manager.exists(resolve(path))
 

@@ -1,13 +1,7 @@
 package io.keyfold.spark.admin.clone
 
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
-import io.keyfold.spark.checkpoint.{
-  CheckpointLogs,
-  CheckpointTools,
-  FileManagers,
-  OperatorMetadata,
-  QueryId
-}
+import io.keyfold.spark.checkpoint._
 import org.apache.hadoop.fs.Path
 
 /** Brings a copy of a checkpoint, for its query to go on elsewhere, to the newest committed batch.
