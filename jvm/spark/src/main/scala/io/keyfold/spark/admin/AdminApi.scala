@@ -9,7 +9,7 @@ import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
 import io.keyfold.spark.admin.write.{Bootstrap, StateWrite}
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
@@ -95,9 +95,9 @@ object AdminApi {
       to: String,
       batch: Long,
       dryRun: Boolean
-  ): String = {
-    val chosen = Option.when(batch >= 0)(batch)
-    cloned(session, checkpoint, to, chosen, dryRun, newQuery = true)
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val clone = new CheckpointClone(tools, to, Option.when(batch >= 0)(batch), newQuery = true)
+    AdminJson.of(if (dryRun) clone.plan() else clone.run(), !dryRun)
   }
 
   /** Copies a checkpoint for the same query, into the folder of its savepoints. */
@@ -108,8 +108,10 @@ object AdminApi {
         s"Invalid name of a savepoint: '$name'; it takes letters, digits, dot, dash and underscore"
       )
     }
-    val to = s"${new CheckpointLogs(session, checkpoint).location}/keyfold/savepoints/$name"
-    cloned(session, checkpoint, to, None, dryRun = false, newQuery = false)
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val to = s"${tools.logs.location}/keyfold/savepoints/$name"
+      AdminJson.of(new CheckpointClone(tools, to, None, newQuery = false).run(), applied = true)
+    }
   }
 
   /** Brings a copy of a checkpoint, for the same query elsewhere, to the newest committed batch. */
@@ -247,17 +249,5 @@ object AdminApi {
     val plan = if (isChanged) planned() else before
     if (plan.isOpen) new OpenRescaler(tools, plan).run() else new Rescaler(tools, plan).run()
     plan
-  }
-
-  private def cloned(
-      session: SparkSession,
-      checkpoint: String,
-      to: String,
-      batch: Option[Long],
-      dryRun: Boolean,
-      newQuery: Boolean
-  ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    val clone = new CheckpointClone(tools, to, batch, newQuery)
-    AdminJson.of(if (dryRun) clone.plan() else clone.run(), !dryRun)
   }
 }

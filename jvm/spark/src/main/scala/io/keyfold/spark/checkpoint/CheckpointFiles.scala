@@ -27,6 +27,9 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   /** The folder, with scheme. */
   def location: String = root.toString
 
+  /** Whether a file can be replaced in one step, so that it is never absent. */
+  def canReplace: Boolean = FileManagers.canReplace(root, conf)
+
   def resolve(path: String): Path = new Path(root, path)
 
   /** The files in a folder, without hidden ones; empty if the folder does not exist. */
@@ -65,7 +68,8 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     else {
       val listed = parallel(folders)(visible).zip(folders)
       val files = for ((its, folder) <- listed; it <- its if it.isFile) yield size(folder, it)
-      val deeper = for ((its, folder) <- listed; it <- its if it.isDirectory) yield pathOf(folder, it)
+      val deeper =
+        for ((its, folder) <- listed; it <- its if it.isDirectory) yield pathOf(folder, it)
       files ++ filesBelow(deeper, parallel)
     }
 

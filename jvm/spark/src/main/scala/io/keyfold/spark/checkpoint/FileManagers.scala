@@ -44,7 +44,10 @@ object FileManagers {
   }
 
   /** The error of a file that must not replace another. */
-  private[checkpoint] def existsAlready(path: Path, cause: Throwable): FileAlreadyExistsException = {
+  private[checkpoint] def existsAlready(
+      path: Path,
+      cause: Throwable
+  ): FileAlreadyExistsException = {
     val e = new FileAlreadyExistsException(s"Cannot create $path: it exists already")
     e.initCause(cause)
     e

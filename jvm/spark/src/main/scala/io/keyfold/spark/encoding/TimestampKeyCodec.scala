@@ -21,7 +21,6 @@ private final class TimestampKeyCodec(spec: KeyStateEncoderSpec) extends KeyCode
   private val timestamp = UnsafeRow.createFromByteArray(2 * Width, 1)
   private val buffer = new KeyBuffer
 
-
   override def encode(key: UnsafeRow): Slice = {
     buffer.clear()
     if (ahead) putTimestamp(key)

@@ -18,7 +18,8 @@ import org.apache.spark.sql.types.{StructField, StructType}
   * @param operator
   *   its number in the query
   * @param name
-  *   of the table: that of the column family that has the rows, `left` or `right` of a join, or `timers`
+  *   of the table: that of the column family that has the rows, `left` or `right` of a join, or
+  *   `timers`
   * @param operators
   *   what Spark says of the batch's operators
   */
@@ -49,10 +50,8 @@ private[spark] final class StateTable private[rewrite] (
       else if (isTimers) timers.fold("")(_.stateName)
       else name
     val families = for (store <- stores; family <- store.families) yield store -> family
-    families.find { case (store, family) => nameOf(store, family) == its }
+    families.find { case (store, family) => store.nameOf(family) == its }
   }
-  private def nameOf(store: StoreOfOperator, family: StoredFamily) =
-    if (store.name == StoreLocation.DefaultStore) family.name else store.name
   private def isJoin = metadata.exists(StateTable.isJoin)
   private def variable = variables.flatMap(_.find(_.stateName == name))
   private def isTimers = name == StateTable.Timers && variable.isEmpty
@@ -106,9 +105,7 @@ private[spark] final class StateTable private[rewrite] (
     case Some(all) if all.exists(_.stateName.startsWith("subtask_of_")) =>
       Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
     case Some(all) if source.isEmpty || !(isTimers || variable.nonEmpty) =>
-      val known = all.map { it =>
-        if (timers.contains(it)) StateTable.Timers else it.stateName
-      }
+      val known = all.map(it => if (timers.contains(it)) StateTable.Timers else it.stateName)
       Some(s"it has no such state variable; there are ${known.mkString(", ")}")
     case _ => None
   }
@@ -122,11 +119,9 @@ private[spark] final class StateTable private[rewrite] (
     }
 
   /** What to know before rows are written. */
-  def warnings: Seq[String] = Option
-    .when(timers.nonEmpty && !isTimers)(
-      s"timers stay as they are: they are the table ${StateTable.Timers}"
-    )
-    .toSeq
+  def warnings: Seq[String] =
+    if (timers.isEmpty || isTimers) Nil
+    else Seq(s"timers stay as they are: they are the table ${StateTable.Timers}")
 
   private def misplaced: Option[String] = {
     val rules = placed.flatten.map(_.partitionKey).distinct
@@ -195,7 +190,7 @@ private[spark] final class StateTable private[rewrite] (
     val (store, family) = source.get
     new WritableTable(
       name,
-      nameOf(store, family),
+      store.nameOf(family),
       family.schema,
       shape,
       variable.exists(_.ttlEnabled),

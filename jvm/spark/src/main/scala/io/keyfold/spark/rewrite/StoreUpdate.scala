@@ -3,7 +3,6 @@ package io.keyfold.spark.rewrite
 import scala.collection.mutable
 
 import io.keyfold.errors.Invalid
-import io.keyfold.model.StoreLocation
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
@@ -44,16 +43,10 @@ private final class StoreUpdate(
       Some(Written(stores.map(_.versionOf(partition).unchanged.id), 0, 0))
     else
       opened(partition, stores.toList) { states =>
-        val families = stores
-          .zip(states)
-          .flatMap { case (store, state) =>
-            store.families.map { it =>
-              val name = if (store.name == StoreLocation.DefaultStore) it.name else store.name
-              name -> new FamilyRows(state, it.schema)
-            }
-          }
-          .toMap
-        val rows = TableWriter.of(table, families)
+        val families =
+          for ((store, state) <- stores.zip(states); it <- store.families)
+            yield store.nameOf(it) -> new FamilyRows(state, it.schema)
+        val rows = TableWriter.of(table, families.toMap)
         val done =
           if (counts)
             Some(putAll(rows, blocks) -> 0L)

@@ -29,7 +29,10 @@ private[rewrite] final case class TableColumn private (
       BoundReference(from + i, it.dataType, it.nullable)
     }
     if (!isStruct) its.head
-    else CreateNamedStruct(fields.zip(its).flatMap { case (it, value) => Seq(Literal(it.name), value) })
+    else
+      CreateNamedStruct(
+        fields.zip(its).flatMap { case (it, value) => Seq(Literal(it.name), value) }
+      )
   }
 
   /** The fields, of which nothing is null that may not be, computed from a row of the table.

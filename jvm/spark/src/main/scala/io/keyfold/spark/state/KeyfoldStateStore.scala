@@ -37,7 +37,6 @@ private[spark] final class KeyfoldStateStore(
 
   override protected val families = new StoreFamilies(txn, schemas)
 
-
   override def version: Long = txn.base.version
 
   override def put(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {

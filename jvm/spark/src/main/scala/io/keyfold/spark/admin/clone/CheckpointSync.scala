@@ -2,7 +2,6 @@ package io.keyfold.spark.admin.clone
 
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 import io.keyfold.spark.checkpoint._
-import org.apache.hadoop.fs.Path
 
 /** Brings a copy of a checkpoint, for its query to go on elsewhere, to the newest committed batch.
   * Copies the files that are not there, writes the entries of the logs, then deletes what that
@@ -94,7 +93,7 @@ final class CheckpointSync(tools: CheckpointTools, to: String) {
   }
 
   private def requireReplacing(): Unit =
-    if (!FileManagers.canReplace(new Path(target.location), logs.hadoopConf)) {
+    if (!target.canReplace) {
       throw planner.refused(
         "KEYFOLD_SYNC_TARGET",
         s"the checkpoint file manager of ${target.location} cannot replace a file in one step"

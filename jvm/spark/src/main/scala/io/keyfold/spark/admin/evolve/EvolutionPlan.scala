@@ -21,12 +21,12 @@ final case class EvolutionPlan(
     checkpoint: String,
     target: String,
     lastBatch: Long,
-    operators: Seq[EvolvedOperator],
-    lost: Seq[String],
-    sources: Seq[String],
-    rows: Option[Long],
-    warnings: Seq[String],
-    refusals: Seq[String]
+    operators: Seq[EvolvedOperator] = Nil,
+    lost: Seq[String] = Nil,
+    sources: Seq[String] = Nil,
+    rows: Option[Long] = None,
+    warnings: Seq[String] = Nil,
+    refusals: Seq[String] = Nil
 )
 
 /** An operator of the changed query.

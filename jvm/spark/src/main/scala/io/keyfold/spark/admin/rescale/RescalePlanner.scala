@@ -7,9 +7,8 @@ import scala.collection.mutable
 import io.keyfold.errors.{RescaleRefused, StoreError}
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileManagers}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.hadoop.fs.Path
 
 /** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
   * `StorePlanner`.
@@ -107,7 +106,7 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     val reason =
       if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
       else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
-      else if (!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))
+      else if (!logs.files.canReplace)
         Some("the checkpoint file manager cannot replace a file in one step")
       else None
     reason.foreach { why =>
