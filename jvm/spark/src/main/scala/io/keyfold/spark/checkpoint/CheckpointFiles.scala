@@ -192,20 +192,23 @@ object CheckpointFiles {
         manager.createAtomic(file, replaces)
     }
 
+  /** The last part of a path. */
+  def nameOf(path: String): String = path.drop(path.lastIndexOf('/') + 1)
+
   /** @param path
     *   relative to the checkpoint
     * @param modifiedMs
     *   milliseconds since 1970; 0 if not known
     */
   final case class FileSize(path: String, bytes: Long, modifiedMs: Long = 0) {
-    def name: String = path.drop(path.lastIndexOf('/') + 1)
+    def name: String = nameOf(path)
   }
 
   private val BufferBytes = 1 << 20
   private val Temporary = """\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp"""
 
-  /** Whether this is the name of a temporary file of Spark's checkpoint file manager. Such a file
+  /** Whether this is the path, or the name, of a temporary file of Spark's checkpoint file manager. Such a file
     * remains if its writer is killed.
     */
-  def isTemporary(name: String): Boolean = name.matches(Temporary)
+  def isTemporary(path: String): Boolean = nameOf(path).matches(Temporary)
 }

@@ -62,8 +62,7 @@ final class Vacuum(tools: CheckpointTools, nowMs: Long, ageMs: Long, progress: S
 
   private def describe(path: String, below: Seq[FileSize]) = {
     val newest = below.map(_.modifiedMs).maxOption.getOrElse(0L)
-    val isTemporary = CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
-    val least = if (isTemporary) math.max(ageMs, TemporaryMs) else ageMs
+    val least = if (CheckpointFiles.isTemporary(path)) math.max(ageMs, TemporaryMs) else ageMs
     Unreferenced(path, below.map(_.bytes).sum, nowMs - newest >= least)
   }
 
@@ -72,7 +71,7 @@ final class Vacuum(tools: CheckpointTools, nowMs: Long, ageMs: Long, progress: S
     if (parts.exists(part => part.isEmpty || part == "." || part == "..")) {
       throw refused(path, "it is not a normalized path")
     }
-    if (!CheckpointFiles.isTemporary(parts.last)) {
+    if (!CheckpointFiles.isTemporary(path)) {
       if (parts.length < 2 || parts.head != "state") {
         throw refused(path, "it is not below the checkpoint's state folder")
       }
@@ -82,15 +81,12 @@ final class Vacuum(tools: CheckpointTools, nowMs: Long, ageMs: Long, progress: S
 
   private def check(below: Seq[(String, Seq[FileSize])]): Unit = {
     val named = for ((path, found) <- below; file <- found) yield (path, file.path)
-    def versionOf(file: String) =
-      FileKind.parse(file.drop(file.lastIndexOf('/') + 1)).map(_._1.version)
+    def versionOf(file: String) = FileKind.parse(CheckpointFiles.nameOf(file)).map(_._1.version)
     // A listing that lags may lack the batch that wrote a file.
     val batches = files.list("commits").flatMap(_.name.toLongOption) ++
       named.flatMap { case (_, file) => versionOf(file).map(_ - 1).filter(_ >= 0) }
     val retained = new RetainedBatches(logs, blobs, batches)
-    for (
-      (path, file) <- named if !CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
-    ) {
+    for ((path, file) <- named if !CheckpointFiles.isTemporary(path)) {
       if (versionOf(file).exists(version => rescaled.exists(version - 1 < _))) {
         throw refused(path, s"$file may be referenced: a rescale is not cleaned up yet")
       }
