@@ -207,8 +207,8 @@ object CheckpointFiles {
   private val BufferBytes = 1 << 20
   private val Temporary = """\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp"""
 
-  /** Whether this is the path, or the name, of a temporary file of Spark's checkpoint file manager. Such a file
-    * remains if its writer is killed.
+  /** Whether this is the path, or the name, of a temporary file of Spark's checkpoint file manager.
+    * Such a file remains if its writer is killed.
     */
   def isTemporary(path: String): Boolean = nameOf(path).matches(Temporary)
 }

@@ -31,7 +31,8 @@ class AdminJsonSuite extends AnyFunSuite {
 
   test("results have the names that Python knows") {
     check(
-      AdminJson.ofFields(RolledBack("/a", 1, 3, Some("r"), 4, None, Nil, undone = true), applied = true),
+      AdminJson
+        .ofFields(RolledBack("/a", 1, 3, Some("r"), 4, None, Nil, undone = true), applied = true),
       """{"checkpoint": "/a", "batch": 1, "from": 3, "aside": "r", "files": 4, "warnings": [],
           "undone": true, "applied": true}"""
     )

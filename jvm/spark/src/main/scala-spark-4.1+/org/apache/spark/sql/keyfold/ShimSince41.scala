@@ -71,7 +71,9 @@ private[keyfold] trait ShimSince41 extends SparkNames {
     for (env <- Option(SparkEnv.get) if conf.reportSnapshotUploadLag) {
       val runId = hadoopConf.get(SparkPrivate.RunIdKey)
       val provider = StateStoreProviderId(id, UUID.fromString(runId))
-      StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, System.currentTimeMillis())
+      StateStoreCoordinatorRef
+        .forExecutor(env)
+        .snapshotUploaded(provider, version, System.currentTimeMillis())
     }
 
   /** For stores of no query: the driver takes reports only once the application has run one. */
