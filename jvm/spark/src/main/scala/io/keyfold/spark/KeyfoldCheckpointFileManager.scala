@@ -14,9 +14,8 @@ import org.apache.spark.sql.keyfold.SparkShim
   * is Spark's own choice.
   */
 final class KeyfoldCheckpointFileManager(path: Path, conf: Configuration)
-    extends SparkShim.ClosableFileManager
-    with FileManagers.OfPath {
-  override private[spark] val manager = FileManagers.of(path, conf)
+    extends SparkShim.ClosableFileManager {
+  private val manager = FileManagers.of(path, conf)
 
   override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
     manager.createAtomic(path, overwriteIfPossible)

@@ -12,22 +12,12 @@ import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
 import io.keyfold.spark.plan.PlannedOperators
-import io.keyfold.spark.state.{
-  BackgroundThread,
-  ChangeRows,
-  EmptiedStores,
-  FamilyDescription,
-  FamilySchemas,
-  KeyfoldMetrics,
-  KeyfoldReadStore,
-  KeyfoldStateStore,
-  StateMemory
-}
+import io.keyfold.spark.state._
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
 import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
@@ -166,7 +156,7 @@ class KeyfoldStateStoreProvider
       endVersion: Long,
       colFamilyNameOpt: Option[String],
       endVersionStateStoreCkptId: Option[String]
-  ): ChangeIterator = loading(startVersion) {
+  ): SparkPrivate.ChangeIterator = loading(startVersion) {
     val end = versionId(endVersion, endVersionStateStoreCkptId)
     val family = colFamilyNameOpt.getOrElse(FamilySchemas.Default)
     val schema = schemas("getStateStoreChangeDataReader", family)
@@ -270,7 +260,7 @@ class KeyfoldStateStoreProvider
   private def snapshotIsDurable(version: VersionId): Unit = {
     metrics.lastSnapshotVersion.accumulateAndGet(version.version, math.max(_, _))
     maintain("report a snapshot of") {
-      SparkShim.reportSnapshot(id, version.version, System.currentTimeMillis(), conf, hadoopConf)
+      SparkShim.reportSnapshot(id, version.version, conf, hadoopConf)
     }
   }
 

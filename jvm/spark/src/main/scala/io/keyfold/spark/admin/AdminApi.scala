@@ -9,7 +9,7 @@ import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
 import io.keyfold.spark.admin.write.{Bootstrap, StateWrite}
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
@@ -35,13 +35,9 @@ object AdminApi {
 
   /** Undoes the last rescale before an open batch, or redistribution before the next batch. */
   def undoRescale(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
-    AdminJson.of(undoneRescale(session, checkpoint, dryRun), checkpoint, !dryRun)
-
-  private[spark] def undoneRescale(
-      session: SparkSession,
-      checkpoint: String,
-      dryRun: Boolean
-  ): OpenPlan = CheckpointTools.using(session, checkpoint)(new UndoneRescale(_).run(dryRun))
+    CheckpointTools.using(session, checkpoint) { tools =>
+      AdminJson.of(new UndoneRescale(tools).run(dryRun), checkpoint, !dryRun)
+    }
 
   /** Changes the number of subtasks of an operator.
     *
@@ -57,7 +53,7 @@ object AdminApi {
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     val numbers = places.split(',').toSeq.filter(_.nonEmpty).map(_.toInt)
     val it = new Redistributor(tools, name, numbers)
-    AdminJson.of(if (dryRun) it.plan() else it.run(), !dryRun)
+    AdminJson.ofFields(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
   /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set
@@ -74,7 +70,8 @@ object AdminApi {
       sinkPath: String,
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    AdminJson.of(new Rollback(tools).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun))
+    val done = new Rollback(tools).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun)
+    AdminJson.ofFields(done, !dryRun)
   }
 
   /** Restores the files that a rollback set aside, if the query has not run since.
@@ -84,7 +81,7 @@ object AdminApi {
     */
   def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
     CheckpointTools.using(session, checkpoint) { tools =>
-      AdminJson.of(new RollbackUndo(tools, aside)())
+      AdminJson.ofFields(new RollbackUndo(tools, aside)(), applied = true)
     }
 
   /** Copies a checkpoint for a new query.
@@ -98,9 +95,9 @@ object AdminApi {
       to: String,
       batch: Long,
       dryRun: Boolean
-  ): String = {
-    val chosen = Option.when(batch >= 0)(batch)
-    cloned(session, checkpoint, to, chosen, dryRun, newQuery = true)
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val clone = new CheckpointClone(tools, to, Option.when(batch >= 0)(batch), newQuery = true)
+    AdminJson.of(if (dryRun) clone.plan() else clone.run(), !dryRun)
   }
 
   /** Copies a checkpoint for the same query, into the folder of its savepoints. */
@@ -111,8 +108,10 @@ object AdminApi {
         s"Invalid name of a savepoint: '$name'; it takes letters, digits, dot, dash and underscore"
       )
     }
-    val to = s"${new CheckpointLogs(session, checkpoint).location}/keyfold/savepoints/$name"
-    cloned(session, checkpoint, to, None, dryRun = false, newQuery = false)
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val to = s"${tools.logs.location}/keyfold/savepoints/$name"
+      AdminJson.of(new CheckpointClone(tools, to, None, newQuery = false).run(), applied = true)
+    }
   }
 
   /** Brings a copy of a checkpoint, for the same query elsewhere, to the newest committed batch. */
@@ -127,7 +126,7 @@ object AdminApi {
   def migrate(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
     CheckpointTools.using(session, checkpoint) { tools =>
       val migration = new Migration(tools, progress)
-      AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
+      AdminJson.ofFields(if (dryRun) migration.plan() else migration.apply(), !dryRun)
     }
 
   /** Undoes a migration. */
@@ -180,9 +179,8 @@ object AdminApi {
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     def lines(of: String) = of.split('\u0000').toSeq.filter(_.nonEmpty)
     val choices = Choices.of(lines(map), lines(set), lines(sources))
-    AdminJson.of(
-      new Evolution(tools, query, to, outputMode, Option(before), choices).run(dryRun)
-    )
+    val done = new Evolution(tools, query, to, outputMode, Option(before), choices).run(dryRun)
+    AdminJson.ofFields(done, !dryRun)
   }
 
   /** Puts and deletes rows of a table of state.
@@ -207,7 +205,7 @@ object AdminApi {
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     val it = new StateWrite(tools, operator, table, Option(put), Option(delete), replaces)
-    AdminJson.of(if (dryRun) it.plan() else it.run())
+    AdminJson.ofFields(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
   /** Deletes files that a check has found to be unreferenced.
@@ -251,17 +249,5 @@ object AdminApi {
     val plan = if (isChanged) planned() else before
     if (plan.isOpen) new OpenRescaler(tools, plan).run() else new Rescaler(tools, plan).run()
     plan
-  }
-
-  private def cloned(
-      session: SparkSession,
-      checkpoint: String,
-      to: String,
-      batch: Option[Long],
-      dryRun: Boolean,
-      newQuery: Boolean
-  ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    val clone = new CheckpointClone(tools, to, batch, newQuery)
-    AdminJson.of(if (dryRun) clone.plan() else clone.run(), !dryRun)
   }
 }

@@ -4,22 +4,27 @@ import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import io.keyfold.spark.admin.clone.{ClonePlan, Synced}
-import io.keyfold.spark.admin.evolve.EvolutionPlan
-import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
-import io.keyfold.spark.admin.redistribute.RedistributionPlan
+import io.keyfold.spark.admin.migrate.UndoPlan
 import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan}
-import io.keyfold.spark.admin.rollback.RolledBack
 import io.keyfold.spark.admin.vacuum.Unreferenced
-import io.keyfold.spark.admin.write.StateWritePlan
 import org.json4s.JsonDSL._
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 /** Encodes plans and results as JSON for Python. */
 private object AdminJson {
+  private object RefusalSerializer
+      extends CustomSerializer[RescaleRefused](_ =>
+        (PartialFunction.empty, { case it: RescaleRefused => refusalOf(it) })
+      )
+  private implicit val formats: Formats = DefaultFormats + RefusalSerializer
 
   /** Plans with more files than this omit file names. */
   private val MostListed = 20000
+
+  /** A plan or a result whose fields have the names that Python knows. */
+  def ofFields(result: Product, applied: Boolean): String =
+    text(fieldsOf(result) ~ ("applied" -> applied))
 
   /** @param durationMs
     *   of a rescale that was done
@@ -49,25 +54,6 @@ private object AdminJson {
         Option.when(undone.isRedistribution)(undone.plan.stores.head.operator))
   )
 
-  def of(plan: RedistributionPlan, applied: Boolean): String = text(
-    ("checkpoint" -> plan.location) ~ ("name" -> plan.name) ~ ("operator" -> plan.operator) ~
-      ("lastBatch" -> plan.batch) ~ ("from" -> plan.from) ~ ("to" -> plan.to) ~
-      ("states" -> plan.states) ~ ("partitions" -> plan.partitions) ~
-      ("refusals" -> plan.refusals.map(refusalOf)) ~ ("applied" -> applied)
-  )
-
-  def of(done: RolledBack): String = text(
-    ("checkpoint" -> done.location) ~
-      ("batch" -> done.batch) ~
-      ("from" -> done.from) ~
-      ("aside" -> done.aside) ~
-      ("applied" -> done.aside.nonEmpty) ~
-      ("files" -> done.files) ~
-      ("sink" -> done.sink) ~
-      ("undone" -> done.isUndone) ~
-      ("warnings" -> done.warnings)
-  )
-
   def of(plan: ClonePlan, applied: Boolean): String = text(
     ("from" -> plan.from) ~ ("to" -> plan.to) ~ ("batch" -> plan.batch) ~
       ("applied" -> applied) ~
@@ -81,46 +67,14 @@ private object AdminJson {
       ("durationMs" -> durationMs)
   )
 
-  def of(plan: MigrationPlan, applied: Boolean): String = text(
-    ("checkpoint" -> plan.checkpoint) ~ ("lastBatch" -> plan.batch) ~
-      ("provider" -> plan.provider) ~ ("partitions" -> plan.partitions) ~ ("applied" -> applied) ~
-      ("operators" -> plan.operators.map { operator =>
-        ("id" -> operator.id) ~ ("name" -> operator.name) ~ ("stores" -> operator.stores)
-      }) ~ ("refusals" -> plan.refusals)
-  )
-
   def of(plan: UndoPlan, applied: Boolean): String = text(
     ("checkpoint" -> plan.checkpoint) ~ ("batch" -> plan.batch) ~ ("provider" -> plan.provider) ~
       ("files" -> plan.files.size) ~ ("bytes" -> plan.files.map(_.bytes).sum) ~
       ("refusals" -> plan.refusals) ~ ("applied" -> applied)
   )
 
-  def of(plan: StateWritePlan): String = text(
-    ("checkpoint" -> plan.checkpoint) ~ ("operator" -> plan.operator) ~ ("table" -> plan.table) ~
-      ("lastBatch" -> plan.lastBatch) ~ ("put" -> plan.put) ~ ("deleted" -> plan.deleted) ~
-      ("warnings" -> plan.warnings) ~ ("refusals" -> plan.refusals) ~ ("applied" -> plan.put.nonEmpty)
-  )
-
-  def of(plan: EvolutionPlan): String = text(
-    ("checkpoint" -> plan.checkpoint) ~ ("target" -> plan.to) ~ ("lastBatch" -> plan.lastBatch) ~
-      ("operators" -> plan.operators.map { operator =>
-        ("operator" -> operator.operator) ~ ("name" -> operator.name) ~
-          ("source" -> operator.from) ~ ("tables" -> operator.tables.map { table =>
-            ("name" -> table.name) ~ ("source" -> table.from) ~ ("merges" -> table.merges) ~
-              ("columns" -> table.columns.map { column =>
-                ("name" -> column.name) ~ ("source" -> column.source) ~
-                  ("aggregate" -> column.aggregate)
-              })
-          })
-      }) ~ ("lost" -> plan.lost) ~ ("sources" -> plan.sources) ~ ("rows" -> plan.rows) ~
-      ("warnings" -> plan.warnings) ~ ("refusals" -> plan.refusals) ~
-      ("applied" -> plan.rows.nonEmpty)
-  )
-
   def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = text(
-    ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("unreferenced" -> found.map { it =>
-      ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
-    })
+    ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("unreferenced" -> found.map(fieldsOf))
   )
 
   private def operatorOf(listsFiles: Boolean)(operator: OperatorPlan): JObject =
@@ -154,6 +108,7 @@ private object AdminJson {
         ("path" -> file.path) ~ ("length" -> file.length)
       })
 
+  private def fieldsOf(result: Product) = Extraction.decompose(result).asInstanceOf[JObject]
   private def text(json: JObject): String = compact(render(json))
 
   private def refusalOf(refusal: RescaleRefused): JObject =

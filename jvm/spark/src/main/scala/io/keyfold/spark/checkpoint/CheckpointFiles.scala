@@ -1,10 +1,11 @@
 package io.keyfold.spark.checkpoint
 
 import java.io.{FileNotFoundException, IOException, OutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using
 
-import io.keyfold.rescale.StorePlanner
+import io.keyfold.rescale.StorePlanner.{InTurn, Parallel}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.io.IOUtils
@@ -25,6 +26,9 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
 
   /** The folder, with scheme. */
   def location: String = root.toString
+
+  /** Whether a file can be replaced in one step, so that it is never absent. */
+  def canReplace: Boolean = FileManagers.canReplace(root, conf)
 
   def resolve(path: String): Path = new Path(root, path)
 
@@ -49,27 +53,25 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     if (file.nonEmpty) file.map(size(folder, _)) else walk(path)
   }
 
-  /** The files below a folder, at any depth. */
-  def walk(path: String): Seq[FileSize] = {
-    val (folders, others) = visible(path).partition(_.isDirectory)
-    others.filter(_.isFile).map(size(path, _)) ++
-      folders.flatMap(folder => walk(s"$path/${folder.getPath.getName}"))
-  }
+  /** The files below a folder, at any depth, without hidden ones.
+    *
+    * @param path
+    *   empty: all files
+    * @param parallel
+    *   lists the folders of one depth
+    */
+  def walk(path: String, parallel: Parallel = InTurn): Seq[FileSize] =
+    filesBelow(Seq(path), parallel)
 
-  /** All files, at any depth, without hidden ones; folders side by side. */
-  def all(parallel: StorePlanner.Parallel): Seq[FileSize] = {
-    val found = Seq.newBuilder[FileSize]
-    var folders = Seq("")
-    while (folders.nonEmpty) {
-      folders = parallel(folders)(folder => folder -> visible(folder)).flatMap {
-        case (folder, its) =>
-          val (deeper, files) = its.partition(_.isDirectory)
-          found ++= files.map(size(folder, _))
-          deeper.map(it => s"$folder/${it.getPath.getName}".stripPrefix("/"))
-      }
+  private def filesBelow(folders: Seq[String], parallel: Parallel): Seq[FileSize] =
+    if (folders.isEmpty) Nil
+    else {
+      val listed = parallel(folders)(visible).zip(folders)
+      val files = for ((its, folder) <- listed; it <- its if it.isFile) yield size(folder, it)
+      val deeper =
+        for ((its, folder) <- listed; it <- its if it.isDirectory) yield pathOf(folder, it)
+      files ++ filesBelow(deeper, parallel)
     }
-    found.result()
-  }
 
   /** Copies a file atomically to the same path below another folder.
     *
@@ -79,9 +81,9 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     *   if it does not exist
     */
   def copy(path: String, to: CheckpointFiles, replaces: Boolean = false): Unit = {
-    val in = manager.open(resolve(path))
-    try to.write(path, replaces)(IOUtils.copyBytes(in, _, BufferBytes, false))
-    finally in.close()
+    Using.resource(manager.open(resolve(path))) { in =>
+      to.write(path, replaces)(IOUtils.copyBytes(in, _, BufferBytes, false))
+    }
   }
 
   /** Creates a file, of all that try at once for one only.
@@ -100,6 +102,14 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     */
   def replace(path: String, bytes: Array[Byte]): Unit =
     write(path, replaces = true)(_.write(bytes))
+
+  /** The lines of a small text file; none if it does not exist. */
+  def lines(path: String): Seq[String] =
+    read(path).toSeq.flatMap(new String(_, UTF_8).linesIterator)
+
+  /** Gives a text file new lines, as [[replace]] does. */
+  def replaceLines(path: String, lines: Seq[String]): Unit =
+    replace(path, lines.map(it => s"$it\n").mkString.getBytes(UTF_8))
 
   def exists(path: String): Boolean = manager.exists(resolve(path))
 
@@ -137,11 +147,10 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     ()
   }
 
-  private def size(folder: String, file: FileStatus) = FileSize(
-    s"$folder/${file.getPath.getName}".stripPrefix("/"),
-    file.getLen,
-    file.getModificationTime
-  )
+  private def size(folder: String, file: FileStatus) =
+    FileSize(pathOf(folder, file), file.getLen, file.getModificationTime)
+  private def pathOf(folder: String, entry: FileStatus) =
+    s"$folder/${entry.getPath.getName}".stripPrefix("/")
 
   private def visible(path: String) = entries(path).filterNot(_.getPath.getName.startsWith("."))
 
@@ -183,20 +192,23 @@ object CheckpointFiles {
         manager.createAtomic(file, replaces)
     }
 
+  /** The last part of a path. */
+  def nameOf(path: String): String = path.drop(path.lastIndexOf('/') + 1)
+
   /** @param path
     *   relative to the checkpoint
     * @param modifiedMs
     *   milliseconds since 1970; 0 if not known
     */
   final case class FileSize(path: String, bytes: Long, modifiedMs: Long = 0) {
-    def name: String = path.drop(path.lastIndexOf('/') + 1)
+    def name: String = nameOf(path)
   }
 
   private val BufferBytes = 1 << 20
   private val Temporary = """\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp"""
 
-  /** Whether this is the name of a temporary file of Spark's checkpoint file manager. Such a file
-    * remains if its writer is killed.
+  /** Whether this is the path, or the name, of a temporary file of Spark's checkpoint file manager.
+    * Such a file remains if its writer is killed.
     */
-  def isTemporary(name: String): Boolean = name.matches(Temporary)
+  def isTemporary(path: String): Boolean = nameOf(path).matches(Temporary)
 }

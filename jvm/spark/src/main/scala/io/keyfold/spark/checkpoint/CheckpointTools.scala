@@ -1,6 +1,11 @@
 package io.keyfold.spark.checkpoint
 
+import scala.util.Using
+
+import io.keyfold.errors.Invalid
+import io.keyfold.format.FileKind
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
+import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.VersionFiles
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
@@ -42,6 +47,12 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
     } yield path
   }
 
+  /** Paths of the state files of a store that are of a version or of later ones. */
+  def filesSince(version: Long, store: StoreLocation): Seq[String] = blobs
+    .list(store.folder)
+    .filter(FileKind.parse(_).exists(_._1.version >= version))
+    .map(name => s"${store.folder}/$name")
+
   override def close(): Unit = {
     parallel.close()
     blobs.close()
@@ -57,12 +68,18 @@ private[spark] object CheckpointTools {
   val MustBeStopped: String =
     "Keyfold cannot see whether the query runs in another application; it must be stopped"
 
+  /** @throws io.keyfold.errors.Invalid
+    *   if there are refusals, which are sentences
+    */
+  def requireNone(refusals: Seq[String], condition: String, task: String): Unit =
+    if (refusals.nonEmpty) {
+      val why = refusals.mkString(" ")
+      throw new Invalid(condition, s"Cannot $task: $why Nothing was changed.")
+    }
+
   /** Prints progress to the standard error stream. */
   def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 
-  def using[T](session: SparkSession, checkpoint: String)(body: CheckpointTools => T): T = {
-    val tools = new CheckpointTools(session, checkpoint)
-    try body(tools)
-    finally tools.close()
-  }
+  def using[T](session: SparkSession, checkpoint: String)(body: CheckpointTools => T): T =
+    Using.resource(new CheckpointTools(session, checkpoint))(body)
 }

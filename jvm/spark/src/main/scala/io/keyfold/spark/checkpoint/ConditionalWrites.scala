@@ -9,7 +9,7 @@ import scala.util.Random
 import scala.util.control.NonFatal
 
 import io.keyfold.io.Interrupts
-import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FSDataOutputStream, FileSystem, Path}
 import org.slf4j.LoggerFactory
 
 /** Creates objects by PUTs that a store refuses if the object exists.
@@ -25,6 +25,7 @@ private[checkpoint] final class ConditionalWrites private (
     honoured: AtomicReference[Option[Boolean]]
 ) {
   import ConditionalWrites._
+  import FileManagers.existsAlready
 
   /** Whether the store has been seen to refuse. */
   def areHonoured: Boolean = honoured.get.contains(true)
@@ -64,7 +65,7 @@ private[checkpoint] final class ConditionalWrites private (
     */
   def begin(path: Path, token: String): FSDataOutputStream = {
     if (!areHonoured && fileSystem.exists(path) && !writerOf(path).contains(token)) {
-      throw exists(path, null)
+      throw existsAlready(path, null)
     }
     put(path, token)
   }
@@ -84,7 +85,7 @@ private[checkpoint] final class ConditionalWrites private (
               throw e
           }
         if (!writer.contains(token)) {
-          throw if (isRefusal(e) || writer.nonEmpty) exists(path, e) else e
+          throw if (isRefusal(e) || writer.nonEmpty) existsAlready(path, e) else e
         }
     }
 
@@ -119,12 +120,6 @@ private[checkpoint] final class ConditionalWrites private (
       val token = Option(fileSystem.getXAttr(path, s"header.$TokenHeader"))
       Some(token.fold("")(new String(_, UTF_8)))
     } catch { case _: FileNotFoundException => None }
-
-  private def exists(path: Path, cause: Throwable) = {
-    val e = new FileAlreadyExistsException(s"Cannot create $path: it exists already")
-    e.initCause(cause)
-    e
-  }
 }
 
 private[checkpoint] object ConditionalWrites {

@@ -1,18 +1,14 @@
 package io.keyfold.spark.checkpoint
 
-import java.nio.charset.StandardCharsets.UTF_8
-
 /** Which batches of Keyfold's own the starts of a query have entered in the logs of its file sinks:
   * docs/FORMAT.md, section 12. No other file says that an entry is not the query's.
   */
 private[spark] final class EnteredBatches(files: CheckpointFiles) {
   import EnteredBatches._
 
-  private def all: Seq[Entered] = files
-    .read(Path)
-    .toSeq
-    .flatMap(new String(_, UTF_8).linesIterator)
-    .collect { case Line(batch, folder) => Entered(batch.toLong, folder) }
+  private def all: Seq[Entered] = files.lines(Path).collect { case Line(batch, folder) =>
+    Entered(batch.toLong, folder)
+  }
 
   /** Batches that were entered in the log of this sink. */
   def in(folder: String): Seq[Long] = all.filter(_.folder == folder).map(_.batch)
@@ -33,10 +29,8 @@ private[spark] final class EnteredBatches(files: CheckpointFiles) {
     if (before.exists(_.batch == batch)) write(before.filter(_.batch != batch))
   }
 
-  private def write(entered: Seq[Entered]): Unit = files.replace(
-    Path,
-    entered.map(it => s"${it.batch} ${it.folder}\n").mkString.getBytes(UTF_8)
-  )
+  private def write(entered: Seq[Entered]): Unit =
+    files.replaceLines(Path, entered.map(it => s"${it.batch} ${it.folder}"))
 }
 
 private object EnteredBatches {

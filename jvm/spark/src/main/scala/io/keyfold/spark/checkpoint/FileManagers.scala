@@ -3,25 +3,19 @@ package io.keyfold.spark.checkpoint
 import io.keyfold.spark.conf.KeyfoldConf
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.local.LocalFs
-import org.apache.hadoop.fs.{FileSystem, FsConstants, LocalFileSystem, Path}
+import org.apache.hadoop.fs._
 import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 
 /** The checkpoint file manager for a path, by what its file system is. */
 object FileManagers {
 
-  /** A manager that Spark makes by its class, in front of the one for the path. */
-  trait OfPath {
-    private[spark] def manager: SparkShim.CheckpointFileManager
-  }
+  /** The class of Keyfold's own, for Spark's setting: what [[of]] gives. */
+  private val Keyfolds = "io.keyfold.spark.KeyfoldCheckpointFileManager"
 
   /** What a query has been told to use, or [[of]]. */
   def configured(path: Path, conf: Configuration): SparkShim.CheckpointFileManager =
-    if (conf.get(SparkPrivate.FileManagerKey) == null) of(path, conf)
-    else
-      SparkShim.CheckpointFileManager.create(path, conf) match {
-        case front: OfPath => front.manager
-        case other         => other
-      }
+    if (conf.get(SparkPrivate.FileManagerKey, Keyfolds) == Keyfolds) of(path, conf)
+    else SparkShim.CheckpointFileManager.create(path, conf)
 
   /** Keyfold's for local disks and for object stores that show a file when it is closed; otherwise
     * Spark's own choice.
@@ -47,6 +41,16 @@ object FileManagers {
     case _: LocalFileManager | _: ObjectFileManager => true
     case _: SparkShim.FileManagerWithoutReplace     => false
     case _ => AtomicRename.contains(path.getFileSystem(conf).getUri.getScheme)
+  }
+
+  /** The error of a file that must not replace another. */
+  private[checkpoint] def existsAlready(
+      path: Path,
+      cause: Throwable
+  ): FileAlreadyExistsException = {
+    val e = new FileAlreadyExistsException(s"Cannot create $path: it exists already")
+    e.initCause(cause)
+    e
   }
 
   /** Schemes of file systems that rename a file to the name of another in one step. */

@@ -42,14 +42,13 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
   }
 
   override def lengths(folder: String): Map[String, Long] =
-    statuses(folder).map(it => it.getPath.getName -> it.getLen).toMap
+    files(folder).map { case (name, file) => name -> file.length }
 
   override def files(folder: String): Map[String, ListedFile] =
-    statuses(folder).map(it => it.getPath.getName -> new HadoopListedFile(it)).toMap
-
-  private def statuses(folder: String) =
-    try manager.list(resolve(folder)).filter(_.isFile)
-    catch { case _: FileNotFoundException => Array.empty[FileStatus] }
+    try {
+      val found = manager.list(resolve(folder)).filter(_.isFile)
+      found.map(it => it.getPath.getName -> new HadoopListedFile(it)).toMap
+    } catch { case _: FileNotFoundException => Map.empty }
 
   override def delete(path: String): Unit = manager match {
     case objects: ObjectFileManager => objects.deleteFile(resolve(path))

@@ -18,15 +18,7 @@ import scala.util.Using
 
 import io.keyfold.errors.Invalid
 import io.keyfold.io.AtomicFile
-import org.apache.hadoop.fs.{
-  BufferedFSInputStream,
-  FSDataInputStream,
-  FSInputStream,
-  FileStatus,
-  LocalFileSystem,
-  Path,
-  PathFilter
-}
+import org.apache.hadoop.fs._
 import org.apache.spark.sql.keyfold.SparkShim
 
 /** Checkpoint files of a local file system, without Hadoop's: that starts a process for each file
@@ -56,14 +48,7 @@ private[checkpoint] final class LocalFileManager(
     // Hadoop would check the new file by the checksums of an older one of its name.
     Files.deleteIfExists(LocalFileManager.checksumOf(local(path)))
     try if (replaces) file.replace() else file.create()
-    catch {
-      case e: FileAlreadyExistsException =>
-        val refused = new org.apache.hadoop.fs.FileAlreadyExistsException(
-          s"Cannot create $path: it exists already"
-        )
-        refused.initCause(e)
-        throw refused
-    }
+    catch { case e: FileAlreadyExistsException => throw FileManagers.existsAlready(path, e) }
   }
 
   override def open(path: Path): FSDataInputStream =

@@ -4,15 +4,9 @@ import java.io.{FileNotFoundException, IOException}
 import java.util.Collections
 import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.hadoop.fs.{
-  FSDataInputStream,
-  FSDataOutputStream,
-  FSDataOutputStreamBuilder,
-  FileStatus,
-  FileSystem,
-  Path,
-  PathFilter
-}
+import scala.util.Using
+
+import org.apache.hadoop.fs._
 import org.apache.hadoop.util.functional.FutureIO
 import org.apache.spark.sql.keyfold.SparkShim
 
@@ -116,12 +110,11 @@ private[checkpoint] final class ObjectFileManager(
     */
   def deleteFile(path: Path): Unit = {
     val file = fileSystem.makeQualified(path)
-    val bulk = fileSystem.createBulkDelete(file.getParent)
-    try
-      bulk.bulkDelete(Collections.singleton(file)).forEach { failed =>
+    Using.resource(fileSystem.createBulkDelete(file.getParent)) {
+      _.bulkDelete(Collections.singleton(file)).forEach { failed =>
         throw new IOException(s"Cannot delete ${failed.getKey}: ${failed.getValue}")
       }
-    finally bulk.close()
+    }
   }
 
   override def isLocal: Boolean = false

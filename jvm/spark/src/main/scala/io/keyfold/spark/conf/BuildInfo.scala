@@ -2,6 +2,8 @@ package io.keyfold.spark.conf
 
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.util.Using
+
 /** Facts of the build, which packages them with the classes. Needs nothing of Spark: whatever the
   * jar is made for, it can be asked on every line. (Python asks.)
   */
@@ -15,7 +17,6 @@ object BuildInfo {
 
   private def read(name: String) = {
     val in = getClass.getResourceAsStream(s"/io/keyfold/$name")
-    try new String(in.readAllBytes(), UTF_8).trim
-    finally in.close()
+    Using.resource(in)(it => new String(it.readAllBytes(), UTF_8)).trim
   }
 }

@@ -17,7 +17,10 @@ private[spark] final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int])
   private val leading = Array.range(0, positions.length)
   private val restOf = new RowPicker(schema, others.toArray)
   private val width = columns.map(_.width + 1).sum
-  private val ordering = new UnsafeRow(columns.length)
+  private val ordering = UnsafeRow.createFromByteArray(
+    UnsafeRow.calculateBitSetWidthInBytes(columns.length) + columns.length * 8,
+    columns.length
+  )
   private val rest = new UnsafeRow(others.length)
   private val joiner = new RowJoiner(
     StructType(ordinals.map(schema(_))),
@@ -25,11 +28,6 @@ private[spark] final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int])
     (ordinals ++ others).toArray
   )
   private val buffer = new KeyBuffer
-
-  ordering.pointTo(
-    new Array[Byte](UnsafeRow.calculateBitSetWidthInBytes(columns.length) + columns.length * 8),
-    UnsafeRow.calculateBitSetWidthInBytes(columns.length) + columns.length * 8
-  )
 
   override def encode(key: UnsafeRow): Slice = {
     putColumns(key, positions)

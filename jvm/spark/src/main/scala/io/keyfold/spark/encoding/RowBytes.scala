@@ -8,8 +8,6 @@ private object RowBytes {
   def slice(row: UnsafeRow, into: Slice): Slice =
     into.set(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
 
-  def row(columns: Int, bytes: Slice): UnsafeRow = point(new UnsafeRow(columns), bytes)
-
   def point(row: UnsafeRow, bytes: Slice): UnsafeRow = {
     row.pointTo(bytes.base, bytes.offset, bytes.length)
     row

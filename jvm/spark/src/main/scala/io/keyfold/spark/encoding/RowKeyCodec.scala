@@ -10,7 +10,7 @@ private final class RowKeyCodec(schema: StructType) extends KeyCodec {
   private val slice = new Slice
 
   override def encode(key: UnsafeRow): Slice = RowBytes.slice(key, slice)
-  override def decode(bytes: Slice): UnsafeRow = RowBytes.row(schema.length, bytes)
+  override def decode(bytes: Slice): UnsafeRow = RowBytes.point(new UnsafeRow(schema.length), bytes)
   override def encodePrefix(prefix: UnsafeRow): Slice =
     throw KeyCodec.noPrefixScan(NoPrefixKeyStateEncoderSpec(schema))
 }

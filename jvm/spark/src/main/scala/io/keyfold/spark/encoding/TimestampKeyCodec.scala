@@ -18,10 +18,8 @@ private final class TimestampKeyCodec(spec: KeyStateEncoderSpec) extends KeyCode
   private val joiner =
     new RowJoiner(StructType(schema.take(last)), new StructType().add("timestamp", LongType))
   private val rest = new UnsafeRow(last)
-  private val timestamp = new UnsafeRow(1)
+  private val timestamp = UnsafeRow.createFromByteArray(2 * Width, 1)
   private val buffer = new KeyBuffer
-
-  timestamp.pointTo(new Array[Byte](2 * Width), 2 * Width)
 
   override def encode(key: UnsafeRow): Slice = {
     buffer.clear()

@@ -5,14 +5,10 @@ import java.util.UUID
 import scala.collection.immutable.ListMap
 
 import com.codahale.metrics.MetricRegistry
+import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent, SparkListenerExecutorRemoved}
 import org.apache.spark.sql.streaming.StreamingQueryProgress
-import org.apache.spark.sql.streaming.StreamingQueryListener.{
-  QueryIdleEvent,
-  QueryProgressEvent,
-  QueryStartedEvent,
-  QueryTerminatedEvent
-}
+import org.apache.spark.sql.streaming.StreamingQueryListener._
 
 /** The executors and the running queries of an application, with their gauges on the driver.
   * Queries of all sessions send their events to the context's listeners.
@@ -116,5 +112,5 @@ private object Application {
 private[metrics] final case class QueryState(
     label: String,
     last: StreamingQueryProgress,
-    stores: Seq[(String, ReportedStore)]
+    stores: Seq[(String, StoreStatus)]
 )

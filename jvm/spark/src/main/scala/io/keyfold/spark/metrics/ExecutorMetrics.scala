@@ -1,5 +1,6 @@
 package io.keyfold.spark.metrics
 
+import com.codahale.metrics.Snapshot
 import io.keyfold.mem.page.PagePool
 import io.keyfold.spark.state.{Durations, StateMemory, StoreStatus, StoresOfJvm}
 
@@ -17,17 +18,9 @@ private[spark] object ExecutorMetrics {
 
   val all: Seq[Metric[Now]] = Seq[Metric[Now]](
     Metric("memory_budget_bytes", "off-heap memory that state may take", _ => budget),
-    Metric(
-      "memory_used_bytes",
-      "off-heap memory that state has taken",
-      _ => pool(_.allocatedBytes)
-    ),
-    Metric(
-      "memory_free_bytes",
-      "memory and local files taken that no row uses",
-      _ => pool(_.freeBytes)
-    ),
-    sum("spilled_bytes", "state in local files, beyond the budget", _.memory.mapped),
+    pool("memory_used_bytes", "off-heap memory that state has taken", _.allocatedBytes),
+    pool("memory_free_bytes", "memory and local files taken that no row uses", _.freeBytes),
+    sum("spilled_bytes", "state in local files, beyond the budget", _.spilledBytes),
     Metric("stores", "stores that are loaded", _.stores.length.toDouble),
     sum("state_rows", "rows of the loaded stores", _.rows),
     sum("state_bytes", "bytes of keys and values of the loaded stores", _.stateBytes)
@@ -50,8 +43,9 @@ private[spark] object ExecutorMetrics {
       total("file_retries_total", "file operations repeated after a failure", "FileRetries")
     )
 
-  private def pool(of: PagePool => Long) =
-    StateMemory.current.fold(0.0) { case (pool, _) => of(pool).toDouble }
+  private def pool(name: String, doc: String, of: PagePool => Long) =
+    Metric[Now](name, doc, _ => StateMemory.current.fold(0.0) { case (it, _) => of(it).toDouble })
+
   private def budget = StateMemory.current.fold(0.0) { case (_, bytes) => bytes.toDouble }
 
   private def sum(name: String, doc: String, of: StoreStatus => Long) =
@@ -60,23 +54,15 @@ private[spark] object ExecutorMetrics {
   private def total(name: String, doc: String, names: String*) =
     Metric[Now](name, doc, now => names.map(it => now.totals(s"keyfold$it")).sum.toDouble)
 
-  private def durations(what: String, of: String, its: Durations) = Seq[Metric[Now]](
-    Metric(s"${what}s_total", s"${what}s $of", _ => its.count.toDouble),
-    Metric(s"${what}_seconds_total", s"time of all ${what}s", _ => its.totalMs / 1000.0),
-    Metric(
-      s"${what}_seconds_p50",
-      s"half of the last ${what}s were as fast",
-      _ => its.recent.getMedian / 1000
-    ),
-    Metric(
-      s"${what}_seconds_p99",
-      s"99 of 100 of the last ${what}s were as fast",
-      _ => its.recent.get99thPercentile / 1000
-    ),
-    Metric(
-      s"${what}_seconds_max",
-      s"the longest of the last ${what}s",
-      _ => its.recent.getMax / 1000.0
+  private def durations(what: String, of: String, its: Durations) = {
+    def last(name: String, doc: String)(ms: Snapshot => Double) =
+      Metric[Now](s"${what}_seconds_$name", doc, _ => ms(its.recent) / 1000)
+    Seq(
+      Metric[Now](s"${what}s_total", s"${what}s $of", _ => its.count.toDouble),
+      Metric[Now](s"${what}_seconds_total", s"time of all ${what}s", _ => its.totalMs / 1000.0),
+      last("p50", s"half of the last ${what}s were as fast")(_.getMedian),
+      last("p99", s"99 of 100 of the last ${what}s were as fast")(_.get99thPercentile),
+      last("max", s"the longest of the last ${what}s")(_.getMax.toDouble)
     )
-  )
+  }
 }

@@ -1,29 +1,8 @@
 package io.keyfold.spark.metrics
 
+import io.keyfold.spark.state.StoreStatus
 import org.json4s.jackson.Serialization.{read, write}
 import org.json4s.{DefaultFormats, Formats}
-
-/** A store as an executor reports it, see [[io.keyfold.spark.state.StoreStatus]].
-  *
-  * @param memoryBytes
-  *   off the heap
-  * @param spilledBytes
-  *   in local files
-  */
-private[metrics] final case class ReportedStore(
-    run: String,
-    operator: Long,
-    partition: Int,
-    store: String,
-    version: Long,
-    rows: Long,
-    unplacedRows: Long,
-    stateBytes: Long,
-    memoryBytes: Long,
-    spilledBytes: Long,
-    commitMs: Long,
-    filesToLoad: Int
-)
 
 /** What an executor tells the driver. It is sent as text: Spark's RPC cannot load classes of jars
   * that were added to the application.
@@ -34,7 +13,7 @@ private[metrics] final case class ReportedStore(
 private[metrics] final case class ExecutorReport(
     executor: String,
     metrics: Map[String, Double],
-    stores: Seq[ReportedStore]
+    stores: Seq[StoreStatus]
 ) {
   def text: String = write(this)(ExecutorReport.formats)
 }

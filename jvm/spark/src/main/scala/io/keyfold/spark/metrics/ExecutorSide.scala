@@ -5,7 +5,6 @@ import java.util.{Map => JMap}
 
 import scala.util.control.NonFatal
 
-import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.api.plugin.{ExecutorPlugin, PluginContext}
 import org.apache.spark.sql.keyfold.SparkPrivate
 import org.slf4j.LoggerFactory
@@ -44,7 +43,7 @@ private[spark] final class ExecutorSide extends ExecutorPlugin {
       val now = ExecutorMetrics.now
       val values = valuesOf(now)
       gauges.foreach(_.set(values))
-      val stores = now.stores.sortBy(-_.rows).take(MostStores).map(reported)
+      val stores = now.stores.sortBy(-_.rows).take(MostStores)
       context.send(ExecutorReport(context.executorID, values, stores).text)
     } catch {
       // The next report may arrive; an exception would be the last of the timer.
@@ -65,19 +64,4 @@ private object ExecutorSide {
 
   private def valuesOf(now: ExecutorMetrics.Now): Map[String, Double] =
     ExecutorMetrics.all.map(it => it.name -> it.of(now)).toMap
-
-  private def reported(store: StoreStatus) = ReportedStore(
-    store.run,
-    store.id.operatorId,
-    store.id.partitionId,
-    store.id.storeName,
-    store.version.version,
-    store.rows,
-    store.unplacedRows,
-    store.stateBytes,
-    store.memory.offHeap,
-    store.memory.mapped,
-    store.commitMs,
-    store.filesToLoad()
-  )
 }

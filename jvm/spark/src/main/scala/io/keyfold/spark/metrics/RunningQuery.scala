@@ -1,6 +1,7 @@
 package io.keyfold.spark.metrics
 
 import com.codahale.metrics.MetricRegistry
+import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProgress}
 
 /** A run of a query: its last batch, its stores, and the gauges of both, if it has state in
@@ -23,14 +24,14 @@ private[metrics] final class RunningQuery(
   private var operators = Vector.empty[RunningOperator]
 
   /** Newest state of each store, by operator, partition and name. */
-  private var newest = Map.empty[(Long, Int, String), (String, ReportedStore)]
+  private var newest = Map.empty[(Long, Int, String), (String, StoreStatus)]
 
   /** What the last batch was; none before the first. */
   def last: Option[StreamingQueryProgress] = progress
   private var progress = Option.empty[StreamingQueryProgress]
 
   /** Each store with the executor that has it. */
-  def stores: Seq[(String, ReportedStore)] = newest.values.toSeq
+  def stores: Seq[(String, StoreStatus)] = newest.values.toSeq
 
   def add(batch: StreamingQueryProgress): Unit = {
     val states = batch.stateOperators.toVector
@@ -55,7 +56,7 @@ private[metrics] final class RunningQuery(
   /** @param executor
     *   id of the executor that reports them
     */
-  def add(executor: String, reported: Seq[ReportedStore]): Unit = {
+  def add(executor: String, reported: Seq[StoreStatus]): Unit = {
     val known = newest.filter { case (_, (of, _)) => of != executor }
     newest = reported.foldLeft(known) { (stores, it) =>
       val key = (it.operator, it.partition, it.store)
@@ -110,7 +111,7 @@ private object RunningQuery {
 
     def add(progress: StateOperatorProgress): Unit = batches.set(totals.add(progress))
 
-    def add(stores: Seq[ReportedStore]): Unit = {
+    def add(stores: Seq[StoreStatus]): Unit = {
       val ofAll = if (stores.isEmpty) Nil else QueryMetrics.ofStores
       val heaviest = QueryMetrics.rowsOf(stores).toSeq.sortBy(-_._2).take(MostPartitions)
       partitions.set(

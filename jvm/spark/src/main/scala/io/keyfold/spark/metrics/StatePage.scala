@@ -2,6 +2,7 @@ package io.keyfold.spark.metrics
 
 import scala.xml.Node
 
+import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
 /** The tab "State" of Spark's UI: executors, operators and partitions as they are now. */
@@ -57,7 +58,7 @@ private object StatePage {
       .html(query.last.stateOperators.toSeq.zipWithIndex)
   }
 
-  private val partitions = new SortableTable[(String, ReportedStore)]
+  private val partitions = new SortableTable[(String, StoreStatus)]
     .number("Operator", _._2.operator)
     .number("Partition", _._2.partition.toLong)
     .text("Store", _._2.store)

@@ -31,13 +31,8 @@ final case class FlinkKeyGroup(left: Expression, right: Expression) extends Bina
       )
   }
 
-  override protected def nullSafeEval(key: Any, maxParallelism: Any): Any = {
-    val max = maxParallelism.asInstanceOf[Int]
-    key match {
-      case text: UTF8String => FlinkKeyGroup.of(text, max)
-      case number           => FlinkAssignment.keyGroup(number.hashCode, max)
-    }
-  }
+  override protected def nullSafeEval(key: Any, maxParallelism: Any): Any =
+    FlinkKeyGroup.of(key, maxParallelism.asInstanceOf[Int])
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
     defineCodeGen(ctx, ev, (key, max) => s"${classOf[FlinkKeyGroup].getName}.of($key, $max)")
@@ -61,11 +56,12 @@ object FlinkKeyGroup {
     }
   )
 
-  def of(key: UTF8String, maxParallelism: Int): Int =
-    FlinkAssignment.keyGroup(key.toString.hashCode, maxParallelism)
-  def of(key: Boolean, maxParallelism: Int): Int =
-    FlinkAssignment.keyGroup(java.lang.Boolean.hashCode(key), maxParallelism)
-  def of(key: Int, maxParallelism: Int): Int = FlinkAssignment.keyGroup(key, maxParallelism)
-  def of(key: Long, maxParallelism: Int): Int =
-    FlinkAssignment.keyGroup(java.lang.Long.hashCode(key), maxParallelism)
+  /** Also called by generated code. */
+  def of(key: Any, maxParallelism: Int): Int = {
+    val hash = key match {
+      case text: UTF8String => text.toString.hashCode
+      case other            => other.hashCode
+    }
+    FlinkAssignment.keyGroup(hash, maxParallelism)
+  }
 }

@@ -81,10 +81,7 @@ object PartitionKey {
       family: String,
       spec: KeyStateEncoderSpec,
       shuffled: Option[ShuffledKey] = None
-  )(
-      isLimit: => Boolean,
-      isMap: String => Boolean
-  ): PartitionKey = {
+  )(isLimit: => Boolean, isMap: String => Boolean): PartitionKey = {
     val key = spec.keySchema
     val joined = if (store == StoreLocation.DefaultStore) family else store
     val name =

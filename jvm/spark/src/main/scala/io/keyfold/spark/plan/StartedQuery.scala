@@ -45,11 +45,9 @@ object StartedQuery {
   }
 
   /** Another commit protocol makes no entries in a file sink's log. */
-  private def hasLog = {
-    SparkPrivate
-      .classNamed(SQLConf.get.streamingFileCommitProtocolClass)
-      .forall(classOf[ManifestFileCommitProtocol].isAssignableFrom(_))
-  }
+  private def hasLog = SparkPrivate
+    .classNamed(SQLConf.get.streamingFileCommitProtocolClass)
+    .forall(classOf[ManifestFileCommitProtocol].isAssignableFrom(_))
 
   private[spark] def isStateful(query: LogicalPlan): Boolean = query.exists(isStatefulOperator)
 

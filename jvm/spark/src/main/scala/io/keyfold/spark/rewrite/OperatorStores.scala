@@ -29,41 +29,31 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
   /** In the order in which the commit log has their ids. */
   def of(operator: OperatorStateMetadata): Seq[StoreOfOperator] = {
     val (id, stores) = (operator.operatorInfo.operatorId, SparkShim.stores(operator))
-    stores.zipWithIndex.map { case (store, index) =>
-      val ofStore = logs.idsOfStore(batch, ids, id, stores.length, index)
-      of(operator, store, ofStore.filter(_.nonEmpty).map(_.toArray))
-    }
-  }
-
-  private def of(
-      operator: OperatorStateMetadata,
-      store: StateStoreMetadata,
-      ids: Option[Array[String]]
-  ) = {
-    val id = operator.operatorInfo.operatorId
-    val files = store match {
-      case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
-      case _                        => Nil
-    }
     val isLists = listsOf(operator)
-    val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
-      StoredFamily(schema, isLists(schema.colFamilyName))
+    stores.zipWithIndex.map { case (store, index) =>
+      val files = store match {
+        case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
+        case _                        => Nil
+      }
+      val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
+        StoredFamily(schema, isLists(schema.colFamilyName))
+      }
+      val schemaFiles = Option.when(files.nonEmpty)(
+        StateSchemaMetadata.createStateSchemaMetadata(logs.state.toString, hadoopConf, files)
+      )
+      new StoreOfOperator(
+        run,
+        logs.state.toString,
+        id,
+        store.storeName,
+        families,
+        schemaFiles,
+        shared,
+        unchanged,
+        batch + 1,
+        logs.idsOfStore(batch, ids, id, stores.length, index).filter(_.nonEmpty).map(_.toArray)
+      )
     }
-    val schemaFiles = Option.when(files.nonEmpty)(
-      StateSchemaMetadata.createStateSchemaMetadata(logs.state.toString, hadoopConf, files)
-    )
-    new StoreOfOperator(
-      run,
-      logs.state.toString,
-      id,
-      store.storeName,
-      families,
-      schemaFiles,
-      shared,
-      unchanged,
-      batch + 1,
-      ids
-    )
   }
 
   private lazy val unchanged = conf(Map.empty)

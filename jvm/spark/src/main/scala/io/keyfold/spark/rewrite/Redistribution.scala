@@ -1,6 +1,5 @@
 package io.keyfold.spark.rewrite
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.StructType
 
 /** The rows of an operator's subtasks after a change of their number, by Flink's rules. Sent to
@@ -40,20 +39,18 @@ private object Redistribution {
     private val parallelism = schema.fieldIndex("parallelism")
     private val maximum = schema.fieldIndex("max_parallelism")
 
-    def parallelism(row: SubtaskRow): Int = of(row).getInt(parallelism)
-    def maxParallelism(row: SubtaskRow): Int = of(row).getInt(maximum)
-    def states(row: SubtaskRow): String = of(row).getString(schema.fieldIndex("states"))
+    def parallelism(row: SubtaskRow): Int = row.value.getInt(parallelism)
+    def maxParallelism(row: SubtaskRow): Int = row.value.getInt(maximum)
+    def states(row: SubtaskRow): String = row.value.getString(schema.fieldIndex("states"))
 
     /** Of a new subtask. It hears of the newest batch that an old one has. */
     def next(rows: Seq[SubtaskRow], subtasks: Int): SubtaskRow = {
-      val newest = rows.maxBy(of(_).getLong(schema.fieldIndex("batch")))
-      val changed = of(newest).copy()
+      val newest = rows.maxBy(_.value.getLong(schema.fieldIndex("batch")))
+      val changed = newest.value.copy()
       changed.setInt(parallelism, subtasks)
       // A start may raise the maximum: what is written fits itself before its batch has run.
       changed.setInt(maximum, math.max(changed.getInt(maximum), subtasks))
-      newest.copy(value = changed.getBytes)
+      newest.copy(value = changed)
     }
-
-    private def of(row: SubtaskRow): UnsafeRow = SubtaskStore.pointing(row.value, schema.length)
   }
 }

@@ -15,20 +15,20 @@ private final class RowChanges {
 
   private val waiting = mutable.LongMap.empty[Block]
 
-  /** Adds a change to those of a partition; returns these if there are enough, else null.
+  /** Adds a change to those of a partition; returns these if there are enough.
     *
     * @param key
     *   of the family; of a join's side without its index
     * @param value
     *   of the family; null: the rows of the key are deleted
     */
-  def add(partition: Int, key: UnsafeRow, value: UnsafeRow): Array[Byte] = {
+  def add(partition: Int, key: UnsafeRow, value: UnsafeRow): Option[(Int, Array[Byte])] = {
     val block = waiting.getOrElseUpdate(partition.toLong, new Block)
     block.add(key, value)
-    if (block.size < BlockBytes) null
+    if (block.size < BlockBytes) None
     else {
       waiting -= partition.toLong
-      block.toArray
+      Some(partition -> block.toArray)
     }
   }
 
@@ -43,41 +43,30 @@ private object RowChanges {
 
   private def at(position: Int) = Platform.BYTE_ARRAY_OFFSET.toLong + position
 
-  /** Reads the changes of blocks, in their order. Its rows are reused, and point into the block.
+  /** Calls `use` with key and value of each change of blocks, in their order; a value is null for a
+    * deletion. The rows are reused, and point into the block.
     *
     * @param keyFields
     *   number of fields of a key, and of a value below
     */
-  final class Cursor(keyFields: Int, valueFields: Int) {
-    private var block = Array.emptyByteArray
-    private var position = 0
-    private val ofKey = new UnsafeRow(keyFields)
-    private val ofValue = new UnsafeRow(valueFields)
-
-    def key: UnsafeRow = ofKey
-
-    /** Null for a deletion. */
-    var value: UnsafeRow = _
-
-    def open(next: Array[Byte]): Unit = {
-      block = next
-      position = 0
-    }
-
-    /** Goes to the next change; returns whether there is one. */
-    def next(): Boolean = position < block.length && {
-      val (keyBytes, valueBytes) =
-        (Platform.getInt(block, at(position)), Platform.getInt(block, at(position + 4)))
-      position += 8
-      take(ofKey, keyBytes)
-      value = if (valueBytes == Deleted) null else ofValue
-      if (value != null) take(value, valueBytes)
-      true
-    }
-
-    private def take(row: UnsafeRow, bytes: Int): Unit = {
-      row.pointTo(block, at(position), bytes)
-      position += bytes
+  def each(blocks: Iterator[Array[Byte]], keyFields: Int, valueFields: Int)(
+      use: (UnsafeRow, UnsafeRow) => Unit
+  ): Unit = {
+    val (key, value) = (new UnsafeRow(keyFields), new UnsafeRow(valueFields))
+    for (block <- blocks) {
+      var position = 0
+      while (position < block.length) {
+        val keyBytes = Platform.getInt(block, at(position))
+        val valueBytes = Platform.getInt(block, at(position + 4))
+        val end = position + 8 + keyBytes
+        key.pointTo(block, at(position + 8), keyBytes)
+        if (valueBytes == Deleted) use(key, null)
+        else {
+          value.pointTo(block, at(end), valueBytes)
+          use(key, value)
+        }
+        position = end + math.max(valueBytes, 0)
+      }
     }
   }
 

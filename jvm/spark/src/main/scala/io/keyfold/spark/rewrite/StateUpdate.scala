@@ -6,7 +6,6 @@ import io.keyfold.errors.Invalid
 import io.keyfold.format.PlanName
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.{Partitioner, SparkThrowable}
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.keyfold.SparkRows
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
@@ -27,7 +26,7 @@ final class StateUpdate private[spark] (
   import StateUpdate._
   import tools.{logs, session}
 
-  private val chosen = new TableOfState(tools, of, operator, table, logs.metadata(of))
+  private val chosen = new StateTable(tools, of, operator, table, logs.metadata(of))
   private lazy val writable = chosen.writable
 
   /** Why rows of the table cannot be written one by one; none if they can. Reads a footer of each
@@ -123,17 +122,14 @@ final class StateUpdate private[spark] (
   /** Changes in the partitions of their rows, those of a list in the order of the frame. */
   private def dealt(rows: Seq[(DataFrame, Boolean)]) = {
     val table = writable
-    val none: RDD[((Int, Long), Array[Byte])] = session.sparkContext.emptyRDD
-    val changes = rows
-      .map { case (frame, isDelete) =>
-        SparkRows.of(frame).mapPartitionsWithIndex { (from, its) =>
-          val start = from.toLong << 32
-          table.changes(its, isDelete).zipWithIndex.map { case ((partition, block), nth) =>
-            (partition, start + nth) -> block
-          }
+    val changes = session.sparkContext.union(rows.map { case (frame, isDelete) =>
+      SparkRows.of(frame).mapPartitionsWithIndex { (from, its) =>
+        val start = from.toLong << 32
+        table.changes(its, isDelete).zipWithIndex.map { case ((partition, block), nth) =>
+          (partition, start + nth) -> block
         }
       }
-      .foldLeft(none)(_ union _)
+    })
     val byPartition = new ByPartition(chosen.partitions.length)
     if (table.shape.isList) changes.repartitionAndSortWithinPartitions(byPartition)
     else changes.partitionBy(byPartition)

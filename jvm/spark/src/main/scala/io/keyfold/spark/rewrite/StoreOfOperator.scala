@@ -2,7 +2,7 @@ package io.keyfold.spark.rewrite
 
 import java.util.UUID
 
-import io.keyfold.model.VersionId
+import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.state.{EmptiedStores, FamilySchemas}
 import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
@@ -81,6 +81,10 @@ private final case class StoreOfOperator(
     ids: Option[Array[String]]
 ) {
 
+  /** Name of a family: a join may have a store for each. */
+  def nameOf(family: StoredFamily): String =
+    if (name == StoreLocation.DefaultStore) family.name else name
+
   /** The version of a partition, as the commit log has it. */
   def versionOf(partition: Int): VersionId = VersionId(version, ids.fold("")(_(partition)))
 
@@ -106,9 +110,7 @@ private final case class StoreOfOperator(
     * @param open
     *   takes the version from the provider
     */
-  def using[T](partition: Int)(open: StateStoreProvider => StateStore)(
-      use: StateStore => T
-  ): T = {
+  def using[T](partition: Int)(open: StateStoreProvider => StateStore)(use: StateStore => T): T = {
     val opened = provider(partition)
     try {
       val state = open(opened)

@@ -3,7 +3,6 @@ package io.keyfold.spark.rewrite
 import scala.collection.mutable
 
 import io.keyfold.errors.Invalid
-import io.keyfold.model.StoreLocation
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
@@ -44,16 +43,10 @@ private final class StoreUpdate(
       Some(Written(stores.map(_.versionOf(partition).unchanged.id), 0, 0))
     else
       opened(partition, stores.toList) { states =>
-        val families = stores
-          .zip(states)
-          .flatMap { case (store, state) =>
-            store.families.map { it =>
-              val name = if (store.name == StoreLocation.DefaultStore) it.name else store.name
-              name -> new FamilyRows(state, it.schema)
-            }
-          }
-          .toMap
-        val rows = TableWriter.of(table, families)
+        val families =
+          for ((store, state) <- stores.zip(states); it <- store.families)
+            yield store.nameOf(it) -> new FamilyRows(state, it.schema)
+        val rows = TableWriter.of(table, families.toMap)
         val done =
           if (counts)
             Some(putAll(rows, blocks) -> 0L)
@@ -79,7 +72,7 @@ private final class StoreUpdate(
   /** Puts rows where there are none. */
   private def putAll(rows: TableWriter, blocks: Iterator[Array[Byte]]) = {
     var put = 0L
-    each(blocks) { (key, value) =>
+    table.each(blocks) { (key, value) =>
       rows.put(key, value, 0)
       put += 1
     }
@@ -90,7 +83,7 @@ private final class StoreUpdate(
     var (put, deleted) = (0L, 0L)
     // How many rows of each key were put; none of one to delete.
     val seen = mutable.HashMap.empty[UnsafeRow, Long]
-    each(blocks) { (key, value) =>
+    table.each(blocks) { (key, value) =>
       val before = seen.get(key)
       if (before.exists(nth => nth == 0 || value == null || !table.shape.isList)) throw twice(key)
       // It would keep the whole block.
@@ -107,15 +100,6 @@ private final class StoreUpdate(
     for ((key, count) <- seen if count > 0) rows.finish(key, count)
     if (replaces) rows.keysBut(seen.contains).foreach(rows.remove)
     (put, deleted)
-  }
-
-  /** Calls `use` with key and value of each change; a value is null for a deletion. */
-  private def each(blocks: Iterator[Array[Byte]])(use: (UnsafeRow, UnsafeRow) => Unit): Unit = {
-    val changes = table.newCursor()
-    blocks.foreach { block =>
-      changes.open(block)
-      while (changes.next()) use(changes.key, changes.value)
-    }
   }
 
   private def twice(key: UnsafeRow) = new Invalid(

@@ -8,14 +8,9 @@ import org.apache.spark.sql.types.{LongType, StructType}
 /** A row of a state of an operator's subtasks.
   *
   * @param key
-  *   without the subtask's own columns: the key of a map, empty for a list
+  *   without the subtask's own columns: the key of a map; null for a list
   */
-private final case class SubtaskRow(
-    family: String,
-    subtask: Int,
-    key: Array[Byte],
-    value: Array[Byte]
-)
+private final case class SubtaskRow(family: String, subtask: Int, key: UnsafeRow, value: UnsafeRow)
 
 /** The store that has the states of an operator's subtasks, each of which is one grouping key. Its
   * version can be made a second time, with an id of its own. Sent to executors.
@@ -77,8 +72,7 @@ private final class SubtaskStore(store: StoreOfOperator, val partitions: Int) ex
           case Counter(list) => counted(rowsOf(list, subtask).length)
           case name          => rowsOf(name, subtask)
         }
-        val fields = family.schema.valueSchema.length
-        family.put(rows.map(row => new UnsafeRowPair(key(row), pointing(row.value, fields))), state)
+        family.put(rows.map(row => new UnsafeRowPair(key(row), row.value)), state)
       }
       state.commit()
       state.getStateStoreCheckpointInfo().stateStoreCkptId.get
@@ -95,38 +89,25 @@ private object SubtaskStore {
   /** Spark has no counter for an empty list. */
   private def counted(values: Int): Iterator[SubtaskRow] =
     if (values == 0) Iterator.empty
-    else
-      Iterator(SubtaskRow("", 0, Array.empty, toCount(InternalRow(values.toLong)).copy().getBytes))
+    else Iterator(SubtaskRow("", 0, null, toCount(InternalRow(values.toLong)).copy()))
 
   private def rowOf(family: StoredFamily, row: UnsafeRowPair): SubtaskRow = {
-    val keys = family.schema.keySchema
     val (own, key) =
-      if (family.isMap)
-        (row.key.getStruct(0, 2), row.key.getStruct(1, userKey(keys).length).copy().getBytes)
-      else (row.key, Array.emptyByteArray)
-    SubtaskRow(family.name, own.getInt(0), key, row.value.copy().getBytes)
-  }
-
-  /** Of a map, whose key has the grouping key and the user's. */
-  private def userKey(keys: StructType) = keys(1).dataType.asInstanceOf[StructType]
-
-  /** @param fields
-    *   their number, by which an encoding other than Spark's own reads the row
-    */
-  def pointing(bytes: Array[Byte], fields: Int): UnsafeRow = {
-    val row = new UnsafeRow(fields)
-    row.pointTo(bytes, bytes.length)
-    row
+      if (!family.isMap) (row.key, null)
+      else {
+        // The grouping key and the user's.
+        val userKey = family.schema.keySchema(1).dataType.asInstanceOf[StructType]
+        (row.key.getStruct(0, 2), row.key.getStruct(1, userKey.length).copy())
+      }
+    SubtaskRow(family.name, own.getInt(0), key, row.value.copy())
   }
 
   /** Makes the keys of one subtask in one family. */
   private final class SubtaskKey(family: StoredFamily, subtask: Int, place: Int) {
     private val own = InternalRow(subtask, place)
-    private val schema = family.schema.keySchema
-    private val encode = UnsafeProjection.create(schema)
+    private val encode = UnsafeProjection.create(family.schema.keySchema)
 
-    def apply(row: SubtaskRow): UnsafeRow = encode(
-      if (family.isMap) InternalRow(own, pointing(row.key, userKey(schema).length)) else own
-    )
+    def apply(row: SubtaskRow): UnsafeRow =
+      encode(if (family.isMap) InternalRow(own, row.key) else own)
   }
 }

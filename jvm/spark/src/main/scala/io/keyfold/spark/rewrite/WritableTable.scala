@@ -4,21 +4,10 @@ import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
 import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  BoundReference,
-  CreateNamedStruct,
-  Expression,
-  GetStructField,
-  If,
-  IsNull,
-  Literal,
-  UnsafeProjection,
-  UnsafeRow
-}
-import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema
 import org.apache.spark.sql.keyfold.SparkRows
-import org.apache.spark.sql.types.{NullType, StructField, StructType}
+import org.apache.spark.sql.types.{NullType, StructType}
 
 /** A table whose rows can be written, with the columns of its shape. Sent to executors.
   *
@@ -46,16 +35,17 @@ private[rewrite] final class WritableTable(
     rule: String,
     partitions: Int
 ) extends Serializable {
-  import WritableTable._
-
   private val keys = schema.keySchema
   private val values = schema.valueSchema
 
+  private val ofKey = shape.keyColumns(keys)
+  private val ofValue = shape.valueColumns(values, keys.length)
+
   /** Columns that name a row. */
-  val keyColumns: StructType = shape.keyColumns(keys)
+  val keyColumns: StructType = TableColumn.schema(ofKey)
 
   /** Columns of a whole row. */
-  val columns: StructType = StructType(keyColumns ++ shape.valueColumns(values))
+  val columns: StructType = TableColumn.schema(ofKey ++ ofValue)
 
   /** Whether a row of the table is one of its family, and nothing else is kept of it. */
   def isPlain: Boolean =
@@ -68,29 +58,23 @@ private[rewrite] final class WritableTable(
     *   with [[columns]], or to be deleted with [[keyColumns]]
     */
   def changes(rows: Iterator[InternalRow], isDelete: Boolean): Iterator[(Int, Array[Byte])] = {
-    val keyOf = UnsafeProjection.create(
-      if (keyColumns.length > 1) keyColumns.indices.map(column(keyColumns, _))
-      else fields(keyColumns, 0).map(asKey)
+    val keyOf = UnsafeProjection.create(fieldsOf(ofKey, 0).map(asKey))
+    val valueOf = UnsafeProjection.create(
+      if (ofValue.isEmpty) Seq(Literal(null, NullType)) else fieldsOf(ofValue, ofKey.length)
     )
-    val valueOf = UnsafeProjection.create(valueFields)
     val hashOf = PartitionKey(rule, keys).newHash()
     val changes = new RowChanges
-    def nextFull() = {
-      var full: (Int, Array[Byte]) = null
-      while (full == null && rows.hasNext) {
-        val row = rows.next()
-        val key = keyOf(row)
-        val partition = KeyGroups.partitionOf(hashOf(key), partitions)
-        val block = changes.add(partition, key, if (isDelete) null else checked(valueOf(row)))
-        if (block != null) full = partition -> block
-      }
-      full
+    val full = rows.flatMap { row =>
+      val key = keyOf(row)
+      val partition = KeyGroups.partitionOf(hashOf(key), partitions)
+      changes.add(partition, key, if (isDelete) null else checked(valueOf(row)))
     }
-    Iterator.continually(nextFull()).takeWhile(_ != null) ++ changes.rest
+    full ++ changes.rest
   }
 
-  /** Reads the blocks of [[changes]]. */
-  def newCursor(): RowChanges.Cursor = new RowChanges.Cursor(keyLength, values.length)
+  /** Reads the blocks of [[changes]], see [[RowChanges.each]]. */
+  def each(blocks: Iterator[Array[Byte]])(use: (UnsafeRow, UnsafeRow) => Unit): Unit =
+    RowChanges.each(blocks, keyLength, values.length)(use)
 
   private def checked(value: UnsafeRow) =
     if (!expires || (!value.isNullAt(0) && !value.isNullAt(1) && value.getLong(1) >= 0)) value
@@ -103,50 +87,21 @@ private[rewrite] final class WritableTable(
 
   private def asKey(value: Expression) = if (normalizes) SparkRows.normalized(value) else value
 
-  /** The fields of the family's value. */
-  private def valueFields: Seq[Expression] =
-    if (columns.length == keyColumns.length) Seq(Literal(null, NullType))
-    else {
-      val others = (keyColumns.length + 1 until columns.length).map(column(columns, _))
-      fields(columns, keyColumns.length) ++ others
-    }
+  /** The fields of a family's rows, from those of the table.
+    *
+    * @param first
+    *   index of the first of these columns
+    */
+  private def fieldsOf(columns: Seq[TableColumn], first: Int): Seq[Expression] =
+    columns.zipWithIndex.flatMap { case (it, index) => it.fieldsIn(first + index) }
 
-  private val keyLength = if (keyColumns.length > 1) keys.length else fieldsOf(keyColumns.head)
+  private val keyLength = ofKey.map(_.fields.length).sum
 
   /** The grouping key of a key that has another column besides. */
-  def groupingKey(key: UnsafeRow): UnsafeRow = key.getStruct(0, fieldsOf(keyColumns.head))
+  def groupingKey(key: UnsafeRow): UnsafeRow =
+    key.getStruct(0, keys.head.dataType.asInstanceOf[StructType].length)
 
   /** A key as text, for messages. */
   def described(key: UnsafeRow): String =
     SparkRows.json(key, StructType(keys.take(keyLength)))
-}
-
-private object WritableTable {
-  private def fieldsOf(column: StructField) = column.dataType.asInstanceOf[StructType].length
-
-  /** A column, of which nothing is null that may not be. */
-  private def column(of: StructType, index: Int): Expression = {
-    // Were it bound with the table's own type, no check would be made.
-    val bound = SparkRows.nullable(of)(index).dataType
-    checked(BoundReference(index, bound, nullable = true), of(index), of(index).name)
-  }
-
-  /** The fields of a column that is a struct. */
-  private def fields(of: StructType, index: Int): Seq[Expression] = {
-    val struct = column(of, index)
-    of(index).dataType.asInstanceOf[StructType].indices.map(GetStructField(struct, _))
-  }
-
-  private def checked(value: Expression, of: StructField, path: String): Expression = {
-    val whole = of.dataType match {
-      case struct: StructType =>
-        val fields = struct.zipWithIndex.flatMap { case (it, i) =>
-          Seq(Literal(it.name), checked(GetStructField(value, i), it, s"$path.${it.name}"))
-        }
-        val made = CreateNamedStruct(fields)
-        If(IsNull(value), Literal(null, made.dataType), made)
-      case _ => value
-    }
-    if (of.nullable) whole else AssertNotNull(whole, Seq(s"column: $path"))
-  }
 }

@@ -96,8 +96,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val unfinished = last.flatMap(refuse.unfinished)
     refuse.fitSink(logs)
     last.foreach(redistribute.checkNames(_, subtasks))
-    val rescale = new RescaleAtStart(session)
-    val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
+    val isRescaled = last.exists(batch => conf.partitions.exists(batch.rescale(session, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (isRescaled) refuse.fitSink(logs)
     // After the rescale, which goes by the subtasks that the last batch had.

@@ -1,9 +1,11 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
+import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
 
 /** The last committed batch of a checkpoint.
   *
@@ -11,7 +13,9 @@ import org.apache.spark.sql.SparkSession
   *   class name of the state store provider that the query ran with
   */
 private[start] final case class LastBatch(logs: CheckpointLogs, batch: Long, provider: String) {
-  def partitions: Option[Int] = logs.partitions(batch)
+  import LastBatch.log
+
+  private def partitions: Option[Int] = logs.partitions(batch)
 
   /** The checkpoint's format: 1, or 2 if its state has ids. */
   def format: Int = logs.formatOf(batch)
@@ -19,9 +23,33 @@ private[start] final case class LastBatch(logs: CheckpointLogs, batch: Long, pro
   /** Why a rescale must be finished or undone before the query starts. */
   def unfinishedRescale(session: SparkSession): Option[RescaleRefused] =
     CheckpointTools.using(session, logs.location)(new UnfinishedRescale(_).refusal(batch))
+
+  /** Gives the state another number of partitions before the next batch, or finishes a rescale to
+    * this number that was begun. Does nothing if the state has the number already.
+    *
+    * @return
+    *   whether it did anything
+    * @throws io.keyfold.errors.StoreError
+    *   if it is refused, for example because a run of the query is active here; nothing is changed
+    *   then
+    */
+  def rescale(session: SparkSession, to: Int): Boolean = {
+    val isDue = partitions.exists(_ != to) || unfinishedRescale(session).nonEmpty
+    val does = isDue && logs.hasState
+    if (does) {
+      log.info(s"Rescaling ${logs.location} from ${partitions.getOrElse("?")} to $to partitions")
+      val done = AdminApi.applyTo(session, logs.location, to)
+      log.info(
+        s"Rescaled ${logs.location} from ${done.from} to $to partitions, as batch " +
+          s"${done.batch}; its first loads count as keyfoldRescaledLoads"
+      )
+    }
+    does
+  }
 }
 
 private[start] object LastBatch {
+  private val log = LoggerFactory.getLogger(classOf[LastBatch])
 
   /** None if there is none.
     *

@@ -89,16 +89,13 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
     *   if it is refused; nothing of this operator is changed then
     */
   def run(location: String, operators: Seq[PlannedSubtasks]): Unit =
-    operators.foreach(redistribute(location, _))
-
-  private def redistribute(location: String, operator: PlannedSubtasks): Unit =
-    CheckpointTools.using(session, location) { tools =>
+    for (operator <- operators) CheckpointTools.using(session, location) { tools =>
       val it = new Redistributor(tools, operator.name, operator.places, isStart = true)
       if (IfReadable("the number of subtasks")(Some(it.isDue)).contains(true)) {
         val done = it.run()
         log.info(
-          s"Redistributed operator ${done.name} of ${done.location} from ${done.from} to ${done.to} " +
-            s"subtasks, after batch ${done.batch}"
+          s"Redistributed operator ${done.name} of ${done.checkpoint} from ${done.from} to ${done.to} " +
+            s"subtasks, after batch ${done.lastBatch}"
         )
       }
     }

@@ -1,16 +1,20 @@
 package io.keyfold.spark.state
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.StructType
 
-/** Methods shared by read and write stores. Those that older lines of Spark do not have, and none
-  * implements, override nothing.
+/** Methods shared by read and write stores, which are released at the end of their task at the
+  * latest. Methods that older lines of Spark do not have, and none implements, override nothing.
   */
 private[spark] trait FamilyReads extends SparkShim.ReadStore {
   protected def schemas: FamilySchemas
   protected def families: StoreFamilies
+
+  // Spark does not always release them.
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
 
   override def get(key: UnsafeRow, family: String): UnsafeRow = families("get", family).get(key)
 
@@ -31,10 +35,7 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
   def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
     families.multiValue("iteratorWithMultiValues", family).iterator(all = true)
 
-  override def prefixScan(
-      prefix: UnsafeRow,
-      family: String
-  ): StateStoreIterator[UnsafeRowPair] =
+  override def prefixScan(prefix: UnsafeRow, family: String): StateStoreIterator[UnsafeRowPair] =
     families("prefixScan", family).prefixScan(prefix, all = false)
 
   def prefixScanWithMultiValues(

@@ -103,7 +103,7 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
     val counted = sinceLastReport()
     committed.foreach { it =>
       val named = counted.map { case (metric, more) => metric.name -> more }
-      StoresOfJvm.report(this, statusOf(it, now), named)
+      StoresOfJvm.report(this, statusOf(it, now), it.ms, named)
       // A task may commit while Spark unloads its store.
       if (isClosed) StoresOfJvm.closed(this)
     }
@@ -116,17 +116,23 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
     )
   }
 
-  private def statusOf(committed: CommittedVersion, now: Now) = StoreStatus(
-    id,
-    run,
-    committed.version,
-    rows = now.external.map(_.keys).sum,
-    unplacedRows = now.external.filter(_.spec.strays).map(_.keys).sum,
-    stateBytes = now.families.map(_.bytes).sum,
-    now.memory,
-    committed.ms,
-    () => store.filesToLoad(committed.version)
-  )
+  private def statusOf(committed: CommittedVersion, now: Now): () => StoreStatus = {
+    val status = StoreStatus(
+      run,
+      id.operatorId,
+      id.partitionId,
+      id.storeName,
+      committed.version.version,
+      rows = now.external.map(_.keys).sum,
+      unplacedRows = now.external.filter(_.spec.strays).map(_.keys).sum,
+      stateBytes = now.families.map(_.bytes).sum,
+      memoryBytes = now.memory.offHeap,
+      spilledBytes = now.memory.mapped,
+      committed.ms,
+      filesToLoad = 0
+    )
+    () => status.copy(filesToLoad = store.filesToLoad(committed.version))
+  }
 
   /** To be called when the store is closed. */
   def close(): Unit = {

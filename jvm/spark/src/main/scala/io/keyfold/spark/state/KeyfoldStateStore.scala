@@ -4,7 +4,6 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command}
 import io.keyfold.spark.partition.PartitionKey
 import io.keyfold.store.StoreTxn
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
@@ -37,8 +36,6 @@ private[spark] final class KeyfoldStateStore(
   private var written = Option.empty[CommittedVersion]
 
   override protected val families = new StoreFamilies(txn, schemas)
-
-  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
 
   override def version: Long = txn.base.version
 

@@ -1,9 +1,5 @@
 package io.keyfold.spark.state
 
-import io.keyfold.mem.arena.MemoryUse
-import io.keyfold.model.VersionId
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
-
 /** What a store was when a task had committed a version of it.
   *
   * @param run
@@ -14,18 +10,25 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId
   *   rows of column families that Spark does not place by the hash of a key
   * @param stateBytes
   *   of keys and values
+  * @param memoryBytes
+  *   off the heap
+  * @param spilledBytes
+  *   in local files
   * @param filesToLoad
-  *   how many files a load would read when it is asked, as maintenance writes some after the
-  *   commit; 0 if the version is not in memory
+  *   how many files a load would read by now, as maintenance writes some after the commit; 0 if the
+  *   version is not in memory
   */
 private[spark] final case class StoreStatus(
-    id: StateStoreId,
     run: String,
-    version: VersionId,
+    operator: Long,
+    partition: Int,
+    store: String,
+    version: Long,
     rows: Long,
     unplacedRows: Long,
     stateBytes: Long,
-    memory: MemoryUse,
+    memoryBytes: Long,
+    spilledBytes: Long,
     commitMs: Long,
-    filesToLoad: () => Int
+    filesToLoad: Int
 )

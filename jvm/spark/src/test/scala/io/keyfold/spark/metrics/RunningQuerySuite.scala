@@ -1,11 +1,12 @@
 package io.keyfold.spark.metrics
 
 import com.codahale.metrics.MetricRegistry
+import io.keyfold.spark.state.StoreStatus
 import org.scalatest.funsuite.AnyFunSuite
 
 class RunningQuerySuite extends AnyFunSuite {
   private def store(partition: Int, version: Long, rows: Long) =
-    ReportedStore("run", 0, partition, "default", version, rows, 0, 0, 0, 0, 0, 1)
+    StoreStatus("run", 0, partition, "default", version, rows, 0, 0, 0, 0, 0, 1)
 
   private def found(query: RunningQuery) =
     query.stores.map { case (executor, it) => (it.partition, executor, it.version) }.sorted

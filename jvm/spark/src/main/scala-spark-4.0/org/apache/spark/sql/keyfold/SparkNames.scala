@@ -26,17 +26,15 @@ private[keyfold] trait SparkNames {
       streaming.MemoryStream[A](implicitly[Encoder[A]], session.sqlContext)
   }
 
-  def CheckpointFileManager: streaming.CheckpointFileManager.type = streaming.CheckpointFileManager
-  def OffsetSeqMetadata: streaming.OffsetSeqMetadata.type = streaming.OffsetSeqMetadata
-  def CommitMetadata: streaming.CommitMetadata.type = streaming.CommitMetadata
-  def MetadataVersionUtil: streaming.MetadataVersionUtil.type = streaming.MetadataVersionUtil
-  def FileStreamSink: streaming.FileStreamSink.type = streaming.FileStreamSink
-  def FileStreamSinkLog: streaming.FileStreamSinkLog.type = streaming.FileStreamSinkLog
-  def StreamExecution: streaming.StreamExecution.type = streaming.StreamExecution
-  def StreamMetadata: streaming.StreamMetadata.type = streaming.StreamMetadata
-  def StatefulOperatorStateInfo: streaming.StatefulOperatorStateInfo.type =
-    streaming.StatefulOperatorStateInfo
-  def StateVariableType: streaming.StateVariableType.type = streaming.StateVariableType
-  def TransformWithStateOperatorProperties: streaming.TransformWithStateOperatorProperties.type =
-    streaming.TransformWithStateOperatorProperties
+  def CheckpointFileManager = streaming.CheckpointFileManager
+  def OffsetSeqMetadata = streaming.OffsetSeqMetadata
+  def CommitMetadata = streaming.CommitMetadata
+  def MetadataVersionUtil = streaming.MetadataVersionUtil
+  def FileStreamSink = streaming.FileStreamSink
+  def FileStreamSinkLog = streaming.FileStreamSinkLog
+  def StreamExecution = streaming.StreamExecution
+  def StreamMetadata = streaming.StreamMetadata
+  def StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
+  def StateVariableType = streaming.StateVariableType
+  def TransformWithStateOperatorProperties = streaming.TransformWithStateOperatorProperties
 }

@@ -66,7 +66,6 @@ object SparkShim extends ShimBefore42 {
   def reportSnapshot(
       id: StateStoreId,
       version: Long,
-      nowMs: Long,
       conf: StateStoreConf,
       hadoopConf: Configuration
   ): Unit = ()

@@ -61,21 +61,19 @@ private[keyfold] trait ShimSince41 extends SparkNames {
 
   /** Reports a durable snapshot to the driver; without the report Spark forces a snapshot at every
     * batch.
-    *
-    * @param nowMs
-    *   wall clock in milliseconds since 1970
     */
   def reportSnapshot(
       id: StateStoreId,
       version: Long,
-      nowMs: Long,
       conf: StateStoreConf,
       hadoopConf: Configuration
   ): Unit =
     for (env <- Option(SparkEnv.get) if conf.reportSnapshotUploadLag) {
       val runId = hadoopConf.get(SparkPrivate.RunIdKey)
       val provider = StateStoreProviderId(id, UUID.fromString(runId))
-      StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
+      StateStoreCoordinatorRef
+        .forExecutor(env)
+        .snapshotUploaded(provider, version, System.currentTimeMillis())
     }
 
   /** For stores of no query: the driver takes reports only once the application has run one. */

@@ -21,22 +21,16 @@ private[keyfold] trait SparkNames {
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
   type TransformWithStateExec = transformwithstate.TransformWithStateExec
 
-  def MemoryStream: runtime.MemoryStream.type = runtime.MemoryStream
-  def CheckpointFileManager: checkpointing.CheckpointFileManager.type =
-    checkpointing.CheckpointFileManager
-  def OffsetSeqMetadata: checkpointing.OffsetSeqMetadata.type = checkpointing.OffsetSeqMetadata
-  def CommitMetadata: checkpointing.CommitMetadata.type = checkpointing.CommitMetadata
-  def MetadataVersionUtil: checkpointing.MetadataVersionUtil.type =
-    checkpointing.MetadataVersionUtil
-  def FileStreamSink: sinks.FileStreamSink.type = sinks.FileStreamSink
-  def FileStreamSinkLog: sinks.FileStreamSinkLog.type = sinks.FileStreamSinkLog
-  def StreamExecution: runtime.StreamExecution.type = runtime.StreamExecution
-  def StreamMetadata: runtime.StreamMetadata.type = runtime.StreamMetadata
-  def StatefulOperatorStateInfo: stateful.StatefulOperatorStateInfo.type =
-    stateful.StatefulOperatorStateInfo
-  def StateVariableType: transformwithstate.StateVariableType.type =
-    transformwithstate.StateVariableType
-  def TransformWithStateOperatorProperties
-      : transformwithstate.TransformWithStateOperatorProperties.type =
-    transformwithstate.TransformWithStateOperatorProperties
+  def MemoryStream = runtime.MemoryStream
+  def CheckpointFileManager = checkpointing.CheckpointFileManager
+  def OffsetSeqMetadata = checkpointing.OffsetSeqMetadata
+  def CommitMetadata = checkpointing.CommitMetadata
+  def MetadataVersionUtil = checkpointing.MetadataVersionUtil
+  def FileStreamSink = sinks.FileStreamSink
+  def FileStreamSinkLog = sinks.FileStreamSinkLog
+  def StreamExecution = runtime.StreamExecution
+  def StreamMetadata = runtime.StreamMetadata
+  def StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
+  def StateVariableType = transformwithstate.StateVariableType
+  def TransformWithStateOperatorProperties = transformwithstate.TransformWithStateOperatorProperties
 }

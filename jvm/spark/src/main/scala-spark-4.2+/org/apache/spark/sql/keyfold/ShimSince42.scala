@@ -107,11 +107,7 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
   }
 
   /** The operators of a checkpoint as of a batch; none if they have no metadata. */
-  def operators(
-      checkpoint: String,
-      conf: Configuration,
-      batch: Long
-  ): Seq[OperatorStateMetadata] =
+  def operators(checkpoint: String, conf: Configuration, batch: Long): Seq[OperatorStateMetadata] =
     new StateMetadataPartitionReader(
       checkpoint,
       new SerializableConfiguration(conf),

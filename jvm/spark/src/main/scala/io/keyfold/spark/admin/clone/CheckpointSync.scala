@@ -1,14 +1,7 @@
 package io.keyfold.spark.admin.clone
 
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
-import io.keyfold.spark.checkpoint.{
-  CheckpointLogs,
-  CheckpointTools,
-  FileManagers,
-  OperatorMetadata,
-  QueryId
-}
-import org.apache.hadoop.fs.Path
+import io.keyfold.spark.checkpoint._
 
 /** Brings a copy of a checkpoint, for its query to go on elsewhere, to the newest committed batch.
   * Copies the files that are not there, writes the entries of the logs, then deletes what that
@@ -33,7 +26,7 @@ final class CheckpointSync(tools: CheckpointTools, to: String) {
     planner.requireOutside(target)
     requireReplacing()
     val query = planner.requireId()
-    val there = target.all(parallel)
+    val there = target.walk("", parallel)
     val entries = entriesIn(there)
     if (there.nonEmpty) requireOwn(entries, query)
     val planned = planner.plan(target, None)
@@ -100,7 +93,7 @@ final class CheckpointSync(tools: CheckpointTools, to: String) {
   }
 
   private def requireReplacing(): Unit =
-    if (!FileManagers.canReplace(new Path(target.location), logs.hadoopConf)) {
+    if (!target.canReplace) {
       throw planner.refused(
         "KEYFOLD_SYNC_TARGET",
         s"the checkpoint file manager of ${target.location} cannot replace a file in one step"

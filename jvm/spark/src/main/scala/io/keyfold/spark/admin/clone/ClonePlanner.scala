@@ -8,13 +8,7 @@ import io.keyfold.errors.{CorruptFile, Invalid, MissingFile}
 import io.keyfold.format.{FileKind, PlanName, RescalePlan, RewrittenFile}
 import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
-import io.keyfold.spark.checkpoint.{
-  CheckpointFiles,
-  CheckpointLogs,
-  CheckpointTools,
-  OperatorMetadata,
-  QueryId
-}
+import io.keyfold.spark.checkpoint._
 import io.keyfold.spark.conf.ProviderClass
 
 /** Finds the files of a checkpoint that a copy of one batch has: those that hold its state, and
@@ -105,7 +99,7 @@ private[admin] final class ClonePlanner(tools: CheckpointTools) {
       operator <- from.folders("state")
       folder <- from.folders(s"state/$operator")
     } yield s"state/$operator/$folder"
-    parallel(folders)(from.walk).flatten
+    parallel(folders)(from.walk(_)).flatten
       .filter(_.path.split('/').exists(_.startsWith("_")))
   }
 

@@ -1,6 +1,5 @@
 package io.keyfold.spark.admin.clone
 
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.zip.CRC32C
 
 import io.keyfold.format.RewrittenFile
@@ -13,8 +12,7 @@ import io.keyfold.spark.checkpoint.CheckpointFiles
 private[clone] final class SyncRecord(copy: CheckpointFiles) {
   import SyncRecord._
 
-  private def lines: Set[String] =
-    copy.read(Place).toSeq.flatMap(new String(_, UTF_8).linesIterator).toSet
+  private def lines: Set[String] = copy.lines(Place).toSet
 
   /** Whether this is a copy of that query's checkpoint. */
   def isOf(query: String): Boolean = lines(s"query $query")
@@ -30,9 +28,7 @@ private[clone] final class SyncRecord(copy: CheckpointFiles) {
     val before = lines
     val kept = before.filter(it => there.contains(it.drop(it.indexOf(' ') + 1)))
     val all = kept ++ entries.map(it => line(it.path, it.after.get)) + s"query $query"
-    if (all != before) {
-      copy.replace(Place, all.toSeq.sorted.mkString("", "\n", "\n").getBytes(UTF_8))
-    }
+    if (all != before) copy.replaceLines(Place, all.toSeq.sorted)
   }
 }
 

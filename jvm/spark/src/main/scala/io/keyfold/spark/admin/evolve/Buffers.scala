@@ -72,11 +72,7 @@ private object Buffers {
     * @param asked
     *   its aggregates
     */
-  def byQuery(
-      aggregates: Seq[Aggregate],
-      before: Seq[Buffer],
-      asked: Seq[Aggregate]
-  ): Seq[Start] =
+  def byQuery(aggregates: Seq[Aggregate], before: Seq[Buffer], asked: Seq[Aggregate]): Seq[Start] =
     if (asked.flatMap(_.buffers) != before.map(_.name)) {
       val why =
         "the query that --from gives has other aggregates than the one that wrote the checkpoint"

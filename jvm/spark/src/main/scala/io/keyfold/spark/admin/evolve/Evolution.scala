@@ -38,7 +38,7 @@ private[admin] final class Evolution(
     choices: Choices
 ) {
   import Evolution._
-  import CheckpointTools.progress
+  import CheckpointTools.{progress, requireNone}
   import tools.{logs, session}
 
   private val target = new CheckpointFiles(to, logs.hadoopConf)
@@ -55,8 +55,9 @@ private[admin] final class Evolution(
     val end = logs.lastCommitted.filter(logs.settings(_).nonEmpty)
     val refusals = end.fold(Seq("It has no committed batch."))(refusalsOf)
     val last = end.getOrElse(-1L)
-    if (refusals.nonEmpty) done(refusedPlan(last, refusals), dryRun)
-    else
+    if (refusals.nonEmpty) {
+      done(EvolutionPlan(logs.location, target.location, last, refusals = refusals), dryRun)
+    } else
       try {
         val begun = logs.lastBegun
         val (now, then) = withSettingsOf(last) {
@@ -83,17 +84,9 @@ private[admin] final class Evolution(
       } finally first.delete()
   }
 
-  private def refusedPlan(last: Long, refusals: Seq[String]) =
-    EvolutionPlan(logs.location, target.location, last, Nil, Nil, Nil, None, Nil, refusals)
-
   private def done(plan: EvolutionPlan, dryRun: Boolean) = {
-    if (!dryRun && plan.refusals.nonEmpty) {
-      throw new Invalid(
-        "KEYFOLD_EVOLVE_REFUSED",
-        s"Cannot make a checkpoint of ${logs.location} for the query: ${plan.refusals.mkString(" ")} " +
-          "Nothing was changed."
-      )
-    }
+    val task = s"make a checkpoint of ${logs.location} for the query"
+    if (!dryRun) requireNone(plan.refusals, "KEYFOLD_EVOLVE_REFUSED", task)
     plan
   }
 

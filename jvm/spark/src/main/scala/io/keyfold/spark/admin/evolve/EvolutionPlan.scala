@@ -19,38 +19,38 @@ package io.keyfold.spark.admin.evolve
   */
 final case class EvolutionPlan(
     checkpoint: String,
-    to: String,
+    target: String,
     lastBatch: Long,
-    operators: Seq[EvolvedOperator],
-    lost: Seq[String],
-    sources: Seq[String],
-    rows: Option[Long],
-    warnings: Seq[String],
-    refusals: Seq[String]
+    operators: Seq[EvolvedOperator] = Nil,
+    lost: Seq[String] = Nil,
+    sources: Seq[String] = Nil,
+    rows: Option[Long] = None,
+    warnings: Seq[String] = Nil,
+    refusals: Seq[String] = Nil
 )
 
 /** An operator of the changed query.
   *
-  * @param from
+  * @param source
   *   the operator whose state it takes; None: it starts empty
   */
 final case class EvolvedOperator(
     operator: Long,
     name: String,
-    from: Option[Long],
+    source: Option[Long],
     tables: Seq[EvolvedTable]
 )
 
 /** A table of its state.
   *
-  * @param from
+  * @param source
   *   the table that it takes; None: it starts empty
   * @param merges
   *   whether rows of several keys become one
   */
 final case class EvolvedTable(
     name: String,
-    from: Option[String],
+    source: Option[String],
     columns: Seq[EvolvedColumn],
     merges: Boolean
 )

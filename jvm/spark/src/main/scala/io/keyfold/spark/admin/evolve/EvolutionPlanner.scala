@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.evolve
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.write.StateWrite
 import io.keyfold.spark.checkpoint.CheckpointTools
-import io.keyfold.spark.rewrite.{StateTable, StateTables, UndeclaredVariables}
+import io.keyfold.spark.rewrite.{StateTable, UndeclaredVariables}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.keyfold.EmptyInput.Planned
@@ -46,9 +46,9 @@ private final class EvolutionPlanner(
 
   private val fresh = {
     val first = made.logs.lastCommitted.get
-    StateTables.of(made, first, made.logs.metadata(first))
+    StateTable.all(made, first, made.logs.metadata(first))
   }
-  private val old = if (unlike.isEmpty) StateTables.of(tools, last, operators) else Nil
+  private val old = if (unlike.isEmpty) StateTable.all(tools, last, operators) else Nil
   private val pairs = new OperatorPairs(fresh, old, choices)
 
   private val taken: Seq[(StateTable, StateTable)] =
@@ -62,14 +62,14 @@ private final class EvolutionPlanner(
 
   private val filled: Map[StateTable, TableSource] =
     (for ((table, from) <- taken if table.refusal.isEmpty && from.refusal.isEmpty) yield {
-      val source = new TableSource(
+      val fields = new FieldSources(
         table,
         from,
         choices.values.getOrElse((table.operator, table.name), Map.empty),
         now.aggregations.find(_.operator == table.operator),
         before.flatMap(_.aggregations.find(_.operator == from.operator))
       )
-      table -> source
+      table -> new TableSource(fields)
     }).toMap
 
   private val timeouts = new TimeoutKinds(taken, now, before, choices)

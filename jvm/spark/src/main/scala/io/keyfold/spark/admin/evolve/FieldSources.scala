@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.evolve
 
-import io.keyfold.spark.admin.evolve.Buffers.{Buffer, Empty, From, Unknown}
+import io.keyfold.spark.admin.evolve.Buffers.{Buffer, Empty, From, Start, Unknown}
 import io.keyfold.spark.rewrite.{StateTable, StateUpdate}
 import org.apache.spark.sql.{AnalysisException, Column}
 import org.apache.spark.sql.functions.{col, expr, lit}
@@ -49,22 +49,22 @@ private final case class FieldSource(
   *   of the query that wrote the rows, if it is known
   */
 private final class FieldSources(
-    fresh: StateTable,
-    old: StateTable,
-    values: Map[String, String],
-    aggregation: Option[PlannedAggregation],
-    before: Option[PlannedAggregation]
+    val fresh: StateTable,
+    val old: StateTable,
+    val values: Map[String, String],
+    val aggregation: Option[PlannedAggregation],
+    val before: Option[PlannedAggregation]
 ) {
   import FieldSources._
 
   /** Paths of the table, and of the one before. */
   val paths: Seq[String] = fresh.named.flatMap(fieldsOf).map(_._1)
   val pathsBefore: Seq[String] = old.named.flatMap(fieldsOf).map(_._1)
-  private val typesBefore = old.named.flatMap(fieldsOf).toMap
 
   private val keys = structOf(fresh, "key")
   private val keysBefore = structOf(old, "key")
   private val isSession = aggregation.exists(_.isSession)
+  private val aggregates = aggregation.toSeq.flatMap(_.aggregates)
 
   private lazy val starts = {
     val fields = structOf(old, "value")
@@ -75,19 +75,24 @@ private final class FieldSources(
     val buffers = fields.zip(names).drop(leading).map { case (it, name) =>
       Buffer(it.name, name, it.dataType)
     }
-    val aggregates = aggregation.toSeq.flatMap(_.aggregates)
     before.fold(Buffers.byNames(aggregates, buffers)) { it =>
       Buffers.byQuery(aggregates, buffers, it.aggregates)
     }
   }
 
+  /** The buffers of the table, by path: they are the last fields of its values. */
+  private val buffers: Map[String, PlannedBuffer] = {
+    val its = for {
+      (aggregate, start) <- if (aggregates.isEmpty) Nil else aggregates.zip(starts)
+      nth <- aggregate.buffers.indices
+    } yield PlannedBuffer(aggregate, nth, start)
+    val fields = structOf(fresh, "value").takeRight(its.length)
+    fields.map(it => s"value.${it.name}").zip(its).toMap
+  }
+
   /** By column of the table. */
   val all: Seq[(StructField, Seq[FieldSource])] = fresh.named.map { column =>
-    column -> (column.dataType match {
-      case struct: StructType if hasFields(column) => ofStruct(column.name, struct)
-      case _                                       =>
-        Seq(asked(column.name, column).getOrElse(named(column.name, column, old.named, "")))
-    })
+    column -> fieldsOf(column).map { case (path, field) => sourceOf(path, field) }
   }
 
   /** What to look at in the plan: names alone decided it. */
@@ -117,22 +122,16 @@ private final class FieldSources(
     ).flatten
   }
 
-  private def ofStruct(column: String, to: StructType): Seq[FieldSource] = {
-    val from = structOf(old, column)
-    val aggregates = aggregation.filter(_ => column == "value").toSeq.flatMap(_.aggregates)
-    val (leading, others) = to.splitAt(to.length - aggregates.map(_.buffers.length).sum)
-    val its = leading.map { it =>
-      val path = s"$column.${it.name}"
-      if (column == "key") key(it)
-      else
-        asked(path, it).getOrElse {
-          // The value of a session has its key too.
-          if (column == "value" && isSession && keys.exists(_.name == it.name))
-            key(it).copy(path = path)
-          else named(path, it, from, s"$column.")
-        }
+  private def sourceOf(path: String, field: StructField): FieldSource = {
+    val buffer = buffers.get(path)
+    val found = asked(path, field).getOrElse {
+      // The value of a session has its key too.
+      val isOfKey = path.startsWith("key.") ||
+        isSession && path.startsWith("value.") && keys.exists(_.name == field.name)
+      if (isOfKey && buffer.isEmpty) key(field).copy(path = path)
+      else buffer.fold(named(path, field))(ofBuffer(path, field, _))
     }
-    its ++ ofBuffers(aggregates, others, from)
+    found.copy(aggregate = buffer.map(_.aggregate.text))
   }
 
   private def key(field: StructField): FieldSource = {
@@ -152,12 +151,12 @@ private final class FieldSources(
               missing(path, s"(${text.take(80)}) is there more or less often than before")
             else {
               val one = same(now.keys.take(number).count(_._2 == text))
-              taken(path, field, one, s"key.${one.name}").copy(isByOrder = same.length > 1)
+              taken(path, field, s"key.${one.name}").copy(isByOrder = same.length > 1)
             }
           }
         case _ if isJoin && keys.length != keysBefore.length =>
           missing(path, "cannot be told, as the join has another number of equalities")
-        case _ => named(path, field, keysBefore, "key.")
+        case _ => named(path, field)
       }
     }
   }
@@ -171,7 +170,7 @@ private final class FieldSources(
         columns.exists(column => s"$column.".toLowerCase.startsWith(s"$it.".toLowerCase))
       }
       val one = takes.filter(it => isOne && it.equalsIgnoreCase(columns.head))
-      val isColumn = one.exists(it => isSafe(path, typesBefore(it), field.dataType))
+      val isColumn = one.exists(it => isSafe(path, fieldBefore(it).get.dataType, field.dataType))
       FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn)
     } catch {
       case e: AnalysisException =>
@@ -180,18 +179,16 @@ private final class FieldSources(
     }
   }
 
-  /** The field of the same name.
-    *
-    * @param from
-    *   fields before, below a prefix
-    */
-  private def named(path: String, field: StructField, from: StructType, prefix: String) =
-    from.find(_.name == field.name) match {
-      case Some(it)                               => taken(path, field, it, s"$prefix${field.name}")
-      case None if field.nullable && !isKey(path) =>
-        FieldSource(path, Right(lit(null).cast(field.dataType)), "null")
-      case None => missing(path, "is not in the checkpoint")
-    }
+  /** The field of the same name. */
+  private def named(path: String, field: StructField) =
+    if (fieldBefore(path).nonEmpty) taken(path, field, path)
+    else if (!field.nullable || isKey(path)) missing(path, "is not in the checkpoint")
+    else FieldSource(path, Right(lit(null).cast(field.dataType)), "null")
+
+  private def fieldBefore(path: String): Option[StructField] = path.split("\\.", 2) match {
+    case Array(column, name) => structOf(old, column).find(_.name == name)
+    case _                   => old.named.find(_.name == path)
+  }
 
   private def missing(path: String, why: String) =
     FieldSource(path, Left(refusal(path, s"the column $path of $place $why")), "")
@@ -199,10 +196,11 @@ private final class FieldSources(
   private def refusal(path: String, why: String) =
     s"$why: give it a value with ${option(path)}, of the columns ${pathsBefore.mkString(", ")}"
 
-  private def taken(path: String, field: StructField, from: StructField, pathBefore: String) = {
-    val value = pathBefore.split("\\.", 2).toSeq match {
-      case Seq(column, name) => col(column).getField(name)
-      case _                 => col(pathBefore)
+  private def taken(path: String, field: StructField, pathBefore: String) = {
+    val from = fieldBefore(pathBefore).get
+    val value = pathBefore.split("\\.", 2) match {
+      case Array(column, name) => col(column).getField(name)
+      case _                   => col(pathBefore)
     }
     val adapted = OtherType
       .of(value, from.dataType, field.dataType, path)
@@ -220,23 +218,19 @@ private final class FieldSources(
     )
   }
 
-  private def ofBuffers(aggregates: Seq[Aggregate], fields: Seq[StructField], from: StructType) = {
-    val next = fields.iterator
-    for {
-      (aggregate, start) <- if (aggregates.isEmpty) Nil else aggregates.zip(starts)
-      nth <- aggregate.buffers.indices
-      field = next.next()
-      path = s"value.${field.name}"
-    } yield {
-      val source = (asked(path, field), start) match {
-        case (Some(it), _)                 => it
-        case (_, From(columns, isByOrder)) =>
-          buffer(path, field, from(columns(nth))).copy(isByOrder = isByOrder)
-        case (_, Empty)        => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
-        case (_, Unknown(why)) =>
-          missing(path, s"(${aggregate.text}) cannot be told from the checkpoint, as $why; or")
-      }
-      source.copy(aggregate = Some(aggregate.text))
+  private def ofBuffer(path: String, field: StructField, buffer: PlannedBuffer) = {
+    val PlannedBuffer(aggregate, nth, start) = buffer
+    start match {
+      case From(columns, isByOrder) =>
+        val pathBefore = s"value.${columns(nth)}"
+        val from = fieldBefore(pathBefore).get.dataType
+        // As text, numbers would be in another order.
+        if (field.dataType == StringType && from != StringType)
+          missing(path, s"is a STRING and was a ${from.sql}")
+        else taken(path, field, pathBefore).copy(isByOrder = isByOrder)
+      case Empty        => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
+      case Unknown(why) =>
+        missing(path, s"(${aggregate.text}) cannot be told from the checkpoint, as $why; or")
     }
   }
 
@@ -244,17 +238,14 @@ private final class FieldSources(
   private def isSafe(path: String, from: DataType, to: DataType) =
     !isKey(path) || SparkRows.isWider(from, to)
 
-  /** As text, numbers would be in another order. */
-  private def buffer(path: String, field: StructField, from: StructField) =
-    if (field.dataType == StringType && from.dataType != StringType)
-      missing(path, s"is a STRING and was a ${from.dataType.sql}")
-    else taken(path, field, from, s"value.${from.name}")
-
   private def option(path: String) = s"--set ${place.stripPrefix("operator ")}.$path=EXPRESSION"
   private def place = placeOf(fresh)
 }
 
 private object FieldSources {
+
+  /** A buffer of an aggregate: which it is of these, and where they start. */
+  private final case class PlannedBuffer(aggregate: Aggregate, nth: Int, start: Start)
 
   /** A table as users name it. */
   def placeOf(table: StateTable): String =
@@ -278,14 +269,14 @@ private object FieldSources {
     """key\.(window|session_window|_groupingexpression|_nondeterministic|field\d+|value|_\d+)(_\d+)?""".r
 
   private val WithFields = Set("key", "value", "user_map_key", "user_map_value", "list_element")
-  private def hasFields(column: StructField) = WithFields(column.name)
+
   private def isKey(path: String) =
     path.startsWith("key.") || path.startsWith("user_map_key.") || !path.contains('.')
 
-  /** Paths in a column, and their types. */
-  private def fieldsOf(column: StructField): Seq[(String, DataType)] = column.dataType match {
-    case struct: StructType if hasFields(column) =>
-      struct.map(it => s"${column.name}.${it.name}" -> it.dataType)
-    case other => Seq(column.name -> other)
+  /** The fields of a column by their paths; of one that has none, itself. */
+  private def fieldsOf(column: StructField): Seq[(String, StructField)] = column.dataType match {
+    case struct: StructType if WithFields(column.name) =>
+      struct.map(it => s"${column.name}.${it.name}" -> it)
+    case _ => Seq(column.name -> column)
   }
 }

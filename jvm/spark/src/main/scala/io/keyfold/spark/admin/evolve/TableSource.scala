@@ -1,32 +1,21 @@
 package io.keyfold.spark.admin.evolve
 
-import io.keyfold.spark.rewrite.StateTable
 import org.apache.spark.sql.functions.{first, max, struct}
-import org.apache.spark.sql.keyfold.{PlannedAggregation, SparkRows}
+import org.apache.spark.sql.keyfold.SparkRows
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 /** The rows of a table, computed from those of a table of the query before.
   *
-  * @param values
-  *   expressions that a user has given, by path
-  * @param aggregation
-  *   of the changed query, if the table is that of one
-  * @param before
-  *   of the query that wrote the rows, if it is known
+  * @param sources
+  *   where its fields come from
   */
-private final class TableSource(
-    fresh: StateTable,
-    old: StateTable,
-    values: Map[String, String],
-    aggregation: Option[PlannedAggregation],
-    before: Option[PlannedAggregation]
-) {
+private final class TableSource(sources: FieldSources) {
   import FieldSources.{firstLineOf, placeOf}
   import TableSource._
+  import sources.{aggregation, before, fresh, old}
 
   private val place = placeOf(fresh)
-  private val sources = new FieldSources(fresh, old, values, aggregation, before)
   private val fields = sources.all.flatMap(_._2)
   private val unused = sources.pathsBefore.filterNot(fields.flatMap(_.takes).toSet)
 
@@ -94,7 +83,7 @@ private final class TableSource(
   }
 
   val refusals: Seq[String] = {
-    val unknown = values.keys.toSeq.filterNot(sources.paths.contains).map { path =>
+    val unknown = sources.values.keys.toSeq.filterNot(sources.paths.contains).map { path =>
       s"$place has no column $path, which is given a value; it has ${sources.paths.mkString(", ")}"
     }
     val found = unknown ++ fields.flatMap(_.value.left.toOption) ++

@@ -52,13 +52,9 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
     */
   def apply(): MigrationPlan = {
     val plan = this.plan()
-    if (plan.refusals.nonEmpty) {
-      throw new Invalid(
-        "KEYFOLD_MIGRATE_REFUSED",
-        s"Cannot migrate ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was changed."
-      )
-    }
-    val (from, batch) = (plan.batch, plan.batch + 1)
+    val task = s"migrate ${logs.location}"
+    CheckpointTools.requireNone(plan.refusals, "KEYFOLD_MIGRATE_REFUSED", task)
+    val (from, batch) = (plan.lastBatch, plan.lastBatch + 1)
     val settings = Map(ProviderKey -> Keyfold)
     progress(s"beginning batch $batch")
     if (!logs.begin(batch, from, settings) && !logs.isKeyfolds(batch)) throw lost(batch)

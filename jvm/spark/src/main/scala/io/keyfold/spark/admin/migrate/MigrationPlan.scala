@@ -4,7 +4,7 @@ import io.keyfold.spark.checkpoint.CheckpointLogs
 
 /** A migration, planned or done.
   *
-  * @param batch
+  * @param lastBatch
   *   the newest committed batch, whose state is taken; -1 if there is none
   * @param provider
   *   class that has kept the state so far
@@ -13,7 +13,7 @@ import io.keyfold.spark.checkpoint.CheckpointLogs
   */
 final case class MigrationPlan(
     checkpoint: String,
-    batch: Long,
+    lastBatch: Long,
     provider: String,
     partitions: Int,
     operators: Seq[CheckpointLogs.Operator],

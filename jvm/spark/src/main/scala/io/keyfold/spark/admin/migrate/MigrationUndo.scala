@@ -2,6 +2,8 @@ package io.keyfold.spark.admin.migrate
 
 import java.util.Arrays
 
+import scala.util.Using
+
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
@@ -18,7 +20,7 @@ import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches, If
   * next one: it goes there first.
   */
 final class MigrationUndo(tools: CheckpointTools) {
-  import CheckpointTools.progress
+  import CheckpointTools.{progress, requireNone}
   import tools.{files, logs}
 
   private val entered = new EnteredBatches(files)
@@ -68,13 +70,8 @@ final class MigrationUndo(tools: CheckpointTools) {
     */
   def apply(): UndoPlan = {
     val plan = this.plan()
-    if (plan.refusals.nonEmpty) {
-      throw new Invalid(
-        "KEYFOLD_MIGRATE_REFUSED",
-        s"Cannot undo a migration of ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was " +
-          "changed."
-      )
-    }
+    val task = s"undo a migration of ${logs.location}"
+    requireNone(plan.refusals, "KEYFOLD_MIGRATE_REFUSED", task)
     requireStill(logs.lastInLogs, since.lastOption)
     for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
@@ -144,10 +141,8 @@ final class MigrationUndo(tools: CheckpointTools) {
 
   private def isKeyfolds(file: FileSize) = {
     val magic = Layout.HeaderMagic
-    file.bytes >= magic.length && {
-      val reader = tools.blobs.open(file.path)
-      try Arrays.equals(reader.read(0, magic.length), magic)
-      finally reader.close()
+    file.bytes >= magic.length && Using.resource(tools.blobs.open(file.path)) { reader =>
+      Arrays.equals(reader.read(0, magic.length), magic)
     }
   }
 }

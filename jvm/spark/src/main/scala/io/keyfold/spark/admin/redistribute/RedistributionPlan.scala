@@ -6,7 +6,7 @@ import io.keyfold.errors.RescaleRefused
   *
   * @param name
   *   of the operator, as the query gives it
-  * @param batch
+  * @param lastBatch
   *   the last committed one, whose state is changed; -1 if there is none
   * @param from
   *   number of subtasks now; 0 if not known
@@ -18,10 +18,10 @@ import io.keyfold.errors.RescaleRefused
   *   why it is refused; nothing is written then
   */
 final case class RedistributionPlan(
-    location: String,
+    checkpoint: String,
     name: String,
     operator: Option[Long],
-    batch: Long,
+    lastBatch: Long,
     from: Int,
     to: Int,
     states: Map[String, String],

@@ -97,7 +97,7 @@ private[spark] final class Redistributor(
     val ids = if (state.parallelism == to) state.ids.get else state.redistributed(places)
     val store = RescaledStore(state.operator, state.storeName, Nil, Nil)
     if (!commit.get.change(store, state.partitions, ids.map(Array(_)).toArray))
-      throw refused.race(plan.batch)
+      throw refused.race(plan.lastBatch)
     plan
   }
 }

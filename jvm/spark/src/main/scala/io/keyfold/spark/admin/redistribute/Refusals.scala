@@ -2,10 +2,9 @@ package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileManagers}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.rewrite.SubtaskState
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.keyfold.SparkShim
 
 /** Why the state of an operator's subtasks is not given to `to` of them. */
@@ -47,7 +46,7 @@ private[redistribute] final class Refusals(tools: CheckpointTools, name: String,
           )
       )
     else
-      Option.when(!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))(
+      Option.when(!logs.files.canReplace)(
         "the checkpoint file manager cannot replace a file in one step. Copy the checkpoint to a " +
           "file system that can"
       )

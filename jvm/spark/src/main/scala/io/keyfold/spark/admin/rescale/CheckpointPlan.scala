@@ -27,15 +27,15 @@ import io.keyfold.rescale.StorePlan
 final case class CheckpointPlan(
     location: String,
     batch: Long,
-    isOpen: Boolean,
-    resumes: Boolean,
-    number: Int,
-    from: Int,
+    isOpen: Boolean = false,
+    resumes: Boolean = false,
+    number: Int = 0,
+    from: Int = 0,
     to: Int,
-    format: Int,
-    operators: Seq[OperatorPlan],
-    refusals: Seq[RescaleRefused],
-    warnings: Seq[String]
+    format: Int = 0,
+    operators: Seq[OperatorPlan] = Nil,
+    refusals: Seq[RescaleRefused] = Nil,
+    warnings: Seq[String] = Nil
 ) {
   def lastBatch: Long = batch - 1
   def stores: Seq[StorePlan] = operators.flatMap(_.stores)

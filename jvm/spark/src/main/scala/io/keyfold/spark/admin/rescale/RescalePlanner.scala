@@ -5,12 +5,10 @@ import java.io.IOException
 import scala.collection.mutable
 
 import io.keyfold.errors.{RescaleRefused, StoreError}
-import io.keyfold.format.FileKind
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileManagers}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.hadoop.fs.Path
 
 /** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
   * `StorePlanner`.
@@ -29,12 +27,12 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     if (logs.isRunningHere) {
       refuse("KEYFOLD_RESCALE_RUNNING", "the query runs in this Spark application; stop it first")
     }
-    logs.lastCommitted.filter(batch => logs.settings(batch).nonEmpty) match {
-      case Some(last) => planAfter(last)
-      case None       =>
-        refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
-        result(-1, isOpen = false, resumes = false, number = 0, from = 0, format = 0, Nil)
-    }
+    val last = logs.lastCommitted.filter(batch => logs.settings(batch).nonEmpty)
+    if (last.isEmpty)
+      refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
+    val plan = last.fold(CheckpointPlan(logs.location, 0, to = to))(planAfter)
+    val warnings = CheckpointTools.MustBeStopped +: readsMore(plan.stores).toSeq
+    plan.copy(refusals = refusals.toSeq, warnings = warnings)
   }
 
   private def planAfter(last: Long): CheckpointPlan = {
@@ -65,7 +63,8 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     val operators =
       if (from < 1 || to < 1 || from == to || isMade) Nil
       else planOperators(last, from, ids, resumes)
-    result(last, isOpen, resumes, number, from, if (ids.isEmpty) 1 else 2, operators)
+    val format = if (ids.isEmpty) 1 else 2
+    CheckpointPlan(logs.location, last + 1, isOpen, resumes, number, from, to, format, operators)
   }
 
   /** Looks at what is begun after the last committed batch.
@@ -107,7 +106,7 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     val reason =
       if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
       else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
-      else if (!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))
+      else if (!logs.files.canReplace)
         Some("the checkpoint file manager cannot replace a file in one step")
       else None
     reason.foreach { why =>
@@ -179,12 +178,8 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     * own.
     */
   private def checkNoNewer(plan: StorePlan, version: Long): Unit = {
-    val stale = parallel(plan.partitions.indices) { q =>
-      val folder = StoreLocation(plan.operator, q, plan.store).folder
-      blobs
-        .list(folder)
-        .filter(FileKind.parse(_).exists(_._1.version >= version))
-        .map(folder + "/" + _)
+    val stale = parallel(plan.partitions.indices) { partition =>
+      tools.filesSince(version, StoreLocation(plan.operator, partition, plan.store))
     }.flatten
     stale.headOption.foreach { path =>
       refuse(
@@ -193,31 +188,6 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
           "running, or its batches were rolled back by hand; move such files away"
       )
     }
-  }
-
-  private def result(
-      last: Long,
-      isOpen: Boolean,
-      resumes: Boolean,
-      number: Int,
-      from: Int,
-      format: Int,
-      operators: Seq[OperatorPlan]
-  ) = {
-    val warnings = CheckpointTools.MustBeStopped +: readsMore(operators.flatMap(_.stores)).toSeq
-    CheckpointPlan(
-      logs.location,
-      last + 1,
-      isOpen,
-      resumes,
-      number,
-      from,
-      to,
-      format,
-      operators,
-      refusals.toSeq,
-      warnings
-    )
   }
 
   private def readsMore(stores: Seq[StorePlan]): Option[String] = {

@@ -5,7 +5,7 @@ import java.util.UUID
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
-import io.keyfold.format.{PlanName, RescalePlan}
+import io.keyfold.format.RescalePlan
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, OperatorMetadata}
 import org.slf4j.LoggerFactory
 
@@ -141,11 +141,8 @@ private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan
   }
 
   /** Plans of the rescale's batch, by name. */
-  private def plans(): Seq[RescalePlan] = blobs
-    .list(PlanName.Folder)
-    .flatMap(PlanName.parse)
-    .filter(name => name.batch == plan.batch && !name.isOpen)
-    .map(RescalePlan.read(blobs, _))
+  private def plans(): Seq[RescalePlan] =
+    new OpenPlans(tools, plan.batch).names.filterNot(_.isOpen).map(RescalePlan.read(blobs, _))
 }
 
 private[admin] object Rescaler {

@@ -47,21 +47,7 @@ private final class Aside(location: String, home: String, name: String, conf: Co
   def sink: Option[String] = away.read(Sink).map(new String(_, UTF_8))
 
   /** Sorted paths of the files in the folder, relative to the root. */
-  lazy val files: Seq[String] =
-    if (!exists) Nil
-    else {
-      val found = fileSystem.listFiles(folder, true)
-      val base = fileSystem.makeQualified(folder).toUri
-      Iterator
-        .continually(found)
-        .takeWhile(_.hasNext)
-        .map(it => fileSystem.makeQualified(it.next().getPath))
-        .filterNot(path => CheckpointFiles.isTemporary(path.getName))
-        .map(path => base.relativize(path.toUri).getPath)
-        .filterNot(Notes)
-        .toSeq
-        .sorted
-    }
+  lazy val files: Seq[String] = away.walk("").map(_.path).filterNot(Notes).sorted
 
   /** Those of [[files]] that are not back. On an object store a move is a copy and a deletion, and
     * may have been interrupted between them: then the root has the same file.

@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.rollback
 import java.util.{Arrays, UUID}
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, MissingFile, RescaleRefused, UnreadableVersion}
-import io.keyfold.format.{FileKind, PlanName, RescalePlan}
+import io.keyfold.format.{PlanName, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileSink, QueryId}
@@ -172,11 +172,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     val metadata = logs.operatorVersions(operator.id).filter(_ > batch)
     val partitions = logs.partitionFolders(operator.id)
     val state = for (store <- operator.stores) yield parallel(partitions) { partition =>
-      val folder = StoreLocation(operator.id, partition, store).folder
-      blobs
-        .list(folder)
-        .filter(FileKind.parse(_).exists(_._1.version > batch + 1))
-        .map(name => s"$folder/$name")
+      tools.filesSince(batch + 2, StoreLocation(operator.id, partition, store))
     }.flatten
     metadata.map(b => s"state/${operator.id}/_metadata/v2/$b") ++ state.flatten
   }

@@ -70,7 +70,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
     val last = byBatch.keys.maxOption.getOrElse(batch)
     // The rollback has copied the id, and moved the others.
     val moved = ofLogs.length + others.count(_ != QueryId.Place) + ofOutput
-    RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
+    RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, undone = true)
   }
 
   /** Restores the entries of the sink's log, oldest first. */

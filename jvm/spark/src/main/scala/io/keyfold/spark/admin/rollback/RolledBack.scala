@@ -15,16 +15,16 @@ package io.keyfold.spark.admin.rollback
   *   is not known
   * @param warnings
   *   what to check
-  * @param isUndone
+  * @param undone
   *   whether a rollback was undone: the files were put back
   */
 final case class RolledBack(
-    location: String,
+    checkpoint: String,
     batch: Long,
     from: Long,
     aside: Option[String],
     files: Int,
     sink: Option[String],
     warnings: Seq[String],
-    isUndone: Boolean = false
+    undone: Boolean = false
 )

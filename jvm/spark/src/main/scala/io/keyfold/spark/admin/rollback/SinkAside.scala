@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.rollback
 
-import io.keyfold.spark.checkpoint.FileSink
+import io.keyfold.spark.checkpoint.{CheckpointFiles, FileSink}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -31,15 +31,12 @@ private[spark] object SinkAside {
     *   the sink's folder
     */
   def holding(location: String, batches: Seq[Long], conf: Configuration): Seq[(String, String)] = {
-    val home = new Path(location, Home)
-    val fileSystem = home.getFileSystem(conf)
-    val names =
-      if (fileSystem.exists(home)) fileSystem.listStatus(home).toSeq.map(_.getPath.getName) else Nil
-    names
+    new CheckpointFiles(location, conf)
+      .folders(Home)
       .filter { name =>
         val there = of(location, name, conf).files.map(FileSink.batchOf).toSet
         batches.forall(there)
       }
-      .map(name => name -> s"$home/$name/$Log")
+      .map(name => name -> s"${new Path(location, Home)}/$name/$Log")
   }
 }

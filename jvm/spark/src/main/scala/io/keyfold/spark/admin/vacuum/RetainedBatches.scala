@@ -15,11 +15,7 @@ import io.keyfold.store.file.LineageReader
   * @param numbers
   *   of batches that may be in the log
   */
-private final class RetainedBatches(
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    numbers: Seq[Long]
-) {
+private final class RetainedBatches(logs: CheckpointLogs, blobs: BlobStore, numbers: Seq[Long]) {
   import RetainedBatches._
 
   /** Newest first. */
@@ -76,10 +72,7 @@ private final class RetainedBatches(
 
   private def neededOf(store: StoreLocation) = needed.getOrElseUpdate(
     store,
-    new NeededVersions(
-      new LineageReader(blobs, store),
-      versions(store.operator, store.partition)
-    )
+    new NeededVersions(new LineageReader(blobs, store), versions(store.operator, store.partition))
   )
 
   private def mayHave(operator: String, store: String): Boolean =

@@ -4,7 +4,7 @@ package io.keyfold.spark.admin.vacuum
   *
   * @param path
   *   relative to the checkpoint
-  * @param isOld
+  * @param old
   *   whether it may be deleted
   */
-final case class Unreferenced(path: String, bytes: Long, isOld: Boolean)
+final case class Unreferenced(path: String, bytes: Long, old: Boolean)

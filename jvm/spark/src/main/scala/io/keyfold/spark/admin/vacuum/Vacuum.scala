@@ -14,12 +14,7 @@ import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointTools}
   * @param ageMs
   *   minimum time since the last change of a file to be deleted
   */
-final class Vacuum(
-    tools: CheckpointTools,
-    nowMs: Long,
-    ageMs: Long,
-    progress: String => Unit
-) {
+final class Vacuum(tools: CheckpointTools, nowMs: Long, ageMs: Long, progress: String => Unit) {
   import Vacuum._
   import tools.{blobs, files, logs}
 
@@ -55,7 +50,7 @@ final class Vacuum(
     check(below)
     val found = below.map { case (path, files) => describe(path, files) }
     if (!dryRun) {
-      for ((one, (path, checked)) <- found.zip(below) if one.isOld) {
+      for ((one, (path, checked)) <- found.zip(below) if one.old) {
         progress(s"deleting $path")
         // A rescale or a batch may have put files there since: only what was checked goes.
         checked.filter(files.isUnchanged).foreach(file => files.delete(file.path))
@@ -67,8 +62,7 @@ final class Vacuum(
 
   private def describe(path: String, below: Seq[FileSize]) = {
     val newest = below.map(_.modifiedMs).maxOption.getOrElse(0L)
-    val isTemporary = CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
-    val least = if (isTemporary) math.max(ageMs, TemporaryMs) else ageMs
+    val least = if (CheckpointFiles.isTemporary(path)) math.max(ageMs, TemporaryMs) else ageMs
     Unreferenced(path, below.map(_.bytes).sum, nowMs - newest >= least)
   }
 
@@ -77,7 +71,7 @@ final class Vacuum(
     if (parts.exists(part => part.isEmpty || part == "." || part == "..")) {
       throw refused(path, "it is not a normalized path")
     }
-    if (!CheckpointFiles.isTemporary(parts.last)) {
+    if (!CheckpointFiles.isTemporary(path)) {
       if (parts.length < 2 || parts.head != "state") {
         throw refused(path, "it is not below the checkpoint's state folder")
       }
@@ -87,15 +81,12 @@ final class Vacuum(
 
   private def check(below: Seq[(String, Seq[FileSize])]): Unit = {
     val named = for ((path, found) <- below; file <- found) yield (path, file.path)
-    def versionOf(file: String) =
-      FileKind.parse(file.drop(file.lastIndexOf('/') + 1)).map(_._1.version)
+    def versionOf(file: String) = FileKind.parse(CheckpointFiles.nameOf(file)).map(_._1.version)
     // A listing that lags may lack the batch that wrote a file.
     val batches = files.list("commits").flatMap(_.name.toLongOption) ++
       named.flatMap { case (_, file) => versionOf(file).map(_ - 1).filter(_ >= 0) }
     val retained = new RetainedBatches(logs, blobs, batches)
-    for (
-      (path, file) <- named if !CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
-    ) {
+    for ((path, file) <- named if !CheckpointFiles.isTemporary(path)) {
       if (versionOf(file).exists(version => rescaled.exists(version - 1 < _))) {
         throw refused(path, s"$file may be referenced: a rescale is not cleaned up yet")
       }

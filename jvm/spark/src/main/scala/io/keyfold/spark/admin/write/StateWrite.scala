@@ -77,12 +77,8 @@ private[admin] final class StateWrite(
     // Before anything that it says is read.
     val before = madeOf
     val plan = this.plan()
-    if (plan.refusals.nonEmpty) {
-      throw new Invalid(
-        "KEYFOLD_WRITE_REFUSED",
-        s"Cannot write state of ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was changed."
-      )
-    }
+    val task = s"write state of ${logs.location}"
+    CheckpointTools.requireNone(plan.refusals, "KEYFOLD_WRITE_REFUSED", task)
     val (from, batch) = (plan.lastBatch, plan.lastBatch + 1)
     progress(s"writing the state of batch $batch")
     val written = update.write(put, delete, replaces)

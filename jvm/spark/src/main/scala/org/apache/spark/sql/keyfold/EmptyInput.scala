@@ -3,21 +3,8 @@ package org.apache.spark.sql.keyfold
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
-import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  Cast,
-  CurrentDate,
-  CurrentTimestamp,
-  LocalTimestamp,
-  TimeZoneAwareExpression
-}
-import org.apache.spark.sql.catalyst.plans.logical.{
-  CTERelationRef,
-  LeafNode,
-  LocalRelation,
-  LogicalPlan,
-  Project
-}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streaming.{GroupStateTimeout, StreamingQuery, Trigger}

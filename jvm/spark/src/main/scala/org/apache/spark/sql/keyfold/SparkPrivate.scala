@@ -1,6 +1,7 @@
 package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
+import java.nio.file.{Path => LocalPath}
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
@@ -10,22 +11,23 @@ import io.keyfold.errors.FamilyMismatch
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.config._
-import org.apache.spark.{
-  SparkConf,
-  SparkContext,
-  SparkEnv,
-  SparkException,
-  SparkUnsupportedOperationException
-}
+import org.apache.spark._
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
-import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadataV1Reader, StateStoreId}
+import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.util.Utils
+import org.apache.spark.util.{NextIterator, Utils}
 import org.slf4j.LoggerFactory
 
 /** The uses of Spark's private API that all Spark lines share. */
 object SparkPrivate {
+
+  /** Spark's iterator over a change feed, whose class is private to Spark: record type, key, value
+    * (null if removed), batch.
+    */
+  type ChangeIterator = NextIterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)]
+
   private val log = LoggerFactory.getLogger("io.keyfold.spark.KeyfoldExtensions")
 
   /** Settings that give executors jars. */
@@ -117,26 +119,20 @@ object SparkPrivate {
     catch { case _: ClassNotFoundException | _: LinkageError => None }
 
   /** The jar file of a class; None if the class comes from elsewhere. */
-  def jarOf(cls: Class[_]): Option[java.nio.file.Path] =
+  def jarOf(cls: Class[_]): Option[LocalPath] =
     Option(cls.getProtectionDomain.getCodeSource)
       .flatMap(source => Option(source.getLocation))
       .filter(url => url.getProtocol == "file" && url.getPath.endsWith(".jar"))
       // Some class loaders have locations with spaces, which are not valid URIs.
-      .map(url =>
-        Try(java.nio.file.Path.of(url.toURI)).getOrElse(java.nio.file.Path.of(url.getPath))
-      )
+      .map(url => Try(LocalPath.of(url.toURI)).getOrElse(LocalPath.of(url.getPath)))
 
   /** A folder for this JVM's temporary files. */
-  def localFolder: java.nio.file.Path =
-    java.nio.file.Path.of(
-      Option(SparkEnv.get).fold(System.getProperty("java.io.tmpdir"))(e =>
-        Utils.getLocalDir(e.conf)
-      )
-    )
+  def localFolder: LocalPath =
+    LocalPath.of(conf.fold(System.getProperty("java.io.tmpdir"))(Utils.getLocalDir))
 
   /** All folders of which `localFolder` is one. */
-  def localFolders: Seq[java.nio.file.Path] =
-    Utils.getOrCreateLocalRootDirs(SparkEnv.get.conf).toSeq.map(java.nio.file.Path.of(_))
+  def localFolders: Seq[LocalPath] =
+    Utils.getOrCreateLocalRootDirs(SparkEnv.get.conf).toSeq.map(LocalPath.of(_))
 
   /** Spark's error for state that cannot be loaded, with the reason in its message, because users
     * of a streaming query do not see the message of a cause.

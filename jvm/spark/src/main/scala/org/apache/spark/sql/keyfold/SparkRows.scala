@@ -23,7 +23,7 @@ object SparkRows {
   def fitted(rows: DataFrame, columns: StructType): Either[String, DataFrame] = {
     val frame = rows.asInstanceOf[classic.Dataset[Row]]
     val plan = frame.queryExecution.analyzed
-    val wanted = nullable(columns).map(it => plan.output.find(_.name == it.name).get -> it)
+    val wanted = columns.asNullable.map(it => plan.output.find(_.name == it.name).get -> it)
     wanted.find { case (its, it) => !Cast.canANSIStoreAssign(its.dataType, it.dataType) } match {
       case Some((_, refused)) => Left(refused.name)
       case None               =>
@@ -35,8 +35,8 @@ object SparkRows {
     }
   }
 
-  /** The same columns, of which each field may be null. */
-  def nullable(columns: StructType): StructType = columns.asNullable
+  /** The same type, of which each field may be null. */
+  def nullable(of: DataType): DataType = of.asNullable
 
   /** Whether an INSERT would cast values of a type to another. */
   def canStore(from: DataType, to: DataType): Boolean = Cast.canANSIStoreAssign(from, to)

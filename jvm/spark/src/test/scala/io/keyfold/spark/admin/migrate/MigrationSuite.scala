@@ -78,7 +78,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     assert(answer.nonEmpty)
     val run = begun(name, provider, format)
     val plan = run.migration.plan()
-    assert(plan.refusals.isEmpty && plan.provider == provider && plan.batch == run.newest)
+    assert(plan.refusals.isEmpty && plan.provider == provider && plan.lastBatch == run.newest)
     run.migration.apply()
     assert(run.migration.plan().refusals.exists(_.contains("already Keyfold's")))
     assert(run.answers(second) == answer)

@@ -6,6 +6,7 @@ import scala.collection.mutable
 
 import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider, LaterFeatures}
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.testkit.{Failure, Folders}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.functions._
@@ -137,7 +138,7 @@ private[spark] final class Scenario(
   }
 
   def undoRescale(): Unit = {
-    AdminApi.undoneRescale(session, folder.toString, dryRun = false)
+    CheckpointTools.using(session, folder.toString)(new UndoneRescale(_).run(dryRun = false))
     ()
   }
 

@@ -8,51 +8,53 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection}
 import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateStore}
 import org.apache.spark.sql.keyfold.{SparkRows, SparkShim}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{StructField, StructType}
 
 /** A table of an operator's state after a committed batch: which family of which store has its
-  * rows, and whether they can be written.
+  * rows, and whether they can be read and written.
   *
   * @param of
   *   the batch
   * @param operator
   *   its number in the query
-  * @param table
-  *   name of the column family that has the rows, `left` or `right` of a join, or `timers`
+  * @param name
+  *   of the table: that of the column family that has the rows, `left` or `right` of a join, or
+  *   `timers`
   * @param operators
   *   what Spark says of the batch's operators
   */
-private final class TableOfState(
+private[spark] final class StateTable private[rewrite] (
     tools: CheckpointTools,
     of: Long,
-    operator: Long,
-    table: String,
+    val operator: Long,
+    val name: String,
     operators: Seq[OperatorStateMetadata]
 ) {
   import tools.{logs, session}
 
   private val metadata = operators.find(_.operatorInfo.operatorId == operator)
 
+  /** Empty if the query has no such operator. */
+  def operatorName: String = metadata.fold("")(_.operatorInfo.operatorName)
+
   /** In the order in which the commit log has their ids. */
-  lazy val stores: Seq[StoreOfOperator] = metadata.toSeq.flatMap(
+  private[rewrite] lazy val stores: Seq[StoreOfOperator] = metadata.toSeq.flatMap(
     new OperatorStores(session, logs, of).of
   )
   private lazy val variables = metadata.flatMap(OperatorStores.variables)
 
   /** The store and family that have the table's rows. */
   private lazy val source: Option[(StoreOfOperator, StoredFamily)] = {
-    val name =
-      if (isJoin) s"$table-keyWithIndexToValue"
+    val its =
+      if (isJoin) s"$name-keyWithIndexToValue"
       else if (isTimers) timers.fold("")(_.stateName)
-      else table
+      else name
     val families = for (store <- stores; family <- store.families) yield store -> family
-    families.find { case (store, family) => nameOf(store, family) == name }
+    families.find { case (store, family) => store.nameOf(family) == its }
   }
-  private def nameOf(store: StoreOfOperator, family: StoredFamily) =
-    if (store.name == StoreLocation.DefaultStore) family.name else store.name
-  private def isJoin = metadata.exists(TableOfState.isJoin)
-  private def variable = variables.flatMap(_.find(_.stateName == table))
-  private def isTimers = table == TableOfState.Timers && variable.isEmpty
+  private def isJoin = metadata.exists(StateTable.isJoin)
+  private def variable = variables.flatMap(_.find(_.stateName == name))
+  private def isTimers = name == StateTable.Timers && variable.isEmpty
   private def timers =
     variables.flatMap(_.find(_.stateVariableType == SparkShim.StateVariableType.TimerState))
 
@@ -87,14 +89,14 @@ private final class TableOfState(
       case None     => Seq(s"It has no stateful operator $operator.")
       case Some(it) =>
         unsupported.orElse(misplaced).toSeq.map { why =>
-          s"Rows of table $table of operator $operator (${it.operatorInfo.operatorName}) cannot be " +
+          s"Rows of table $name of operator $operator (${it.operatorInfo.operatorName}) cannot be " +
             s"written: $why."
         }
     }
   }
 
   /** Why there is no such table that a user can read or write. */
-  def unsupported: Option[String] = variables match {
+  private def unsupported: Option[String] = variables match {
     case None if source.isEmpty && isJoin =>
       Some("of a join the tables left and right are written, if its state format is not 4")
     case None if source.isEmpty                    => Some("it has no such table")
@@ -103,19 +105,23 @@ private final class TableOfState(
     case Some(all) if all.exists(_.stateName.startsWith("subtask_of_")) =>
       Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
     case Some(all) if source.isEmpty || !(isTimers || variable.nonEmpty) =>
-      val known = all.map { it =>
-        if (timers.contains(it)) TableOfState.Timers else it.stateName
-      }
+      val known = all.map(it => if (timers.contains(it)) StateTable.Timers else it.stateName)
       Some(s"it has no such state variable; there are ${known.mkString(", ")}")
     case _ => None
   }
 
+  /** Why it cannot be read or written; it has no columns then. */
+  lazy val refusal: Option[String] =
+    try unsupported
+    catch {
+      case e: OperatorStores.UnreadableSchema =>
+        Some(s"the schema of its state cannot be read (${e.getCause.getMessage})")
+    }
+
   /** What to know before rows are written. */
-  def warnings: Seq[String] = Option
-    .when(timers.nonEmpty && !isTimers)(
-      s"timers stay as they are: they are the table ${TableOfState.Timers}"
-    )
-    .toSeq
+  def warnings: Seq[String] =
+    if (timers.isEmpty || isTimers) Nil
+    else Seq(s"timers stay as they are: they are the table ${StateTable.Timers}")
 
   private def misplaced: Option[String] = {
     val rules = placed.flatten.map(_.partitionKey).distinct
@@ -139,23 +145,40 @@ private final class TableOfState(
   /** Name of the column family that has its rows. */
   def family: String = source.get._2.name
 
-  /** Columns of its rows. */
-  lazy val columns: StructType = {
-    val schema = source.get._2.schema
-    StructType(shape.keyColumns(schema.keySchema) ++ shape.valueColumns(schema.valueSchema))
+  /** As `write_state` takes them; the fields of one may have the same name. */
+  lazy val columns: StructType =
+    if (refusal.isEmpty) TableColumn.schema(columnsOf(source.get._2)) else new StructType
+
+  private def columnsOf(family: StoredFamily) = {
+    val (keys, values) = (family.schema.keySchema, family.schema.valueSchema)
+    shape.keyColumns(keys) ++ shape.valueColumns(values, keys.length)
   }
 
-  /** All its rows, those of a key in their order; a task reads a partition. */
+  /** The same columns, in which each name is there once. */
+  lazy val named: StructType = StructType(columns.map {
+    case it @ StructField(_, struct: StructType, _, _) => it.copy(dataType = unique(struct))
+    case it                                            => it
+  })
+
+  private def unique(struct: StructType) = StructType(struct.zipWithIndex.map { case (it, i) =>
+    val before = struct.take(i).count(_.name == it.name)
+    if (before == 0) it else it.copy(name = s"${it.name}_${before + 1}")
+  })
+
+  /** All rows, with the columns [[named]]. Those of a list are in their order; a task reads a
+    * partition.
+    */
   def rows: DataFrame = {
     val (store, family) = source.get
     val its = if (partitions.nonEmpty) partitions else folders
-    val (keys, values, of) = (family.schema.keySchema, family.schema.valueSchema, shape)
+    val all = columnsOf(family)
     val read = session.sparkContext.parallelize(its, math.max(its.length, 1)).flatMap { partition =>
-      val columns = UnsafeProjection.create(of.columnsOf(keys, values))
+      val values = UnsafeProjection.create(all.map(_.value))
       val pair = new JoinedRow
-      store.rows(partition, family).map(it => columns(pair(it.key, it.value)): InternalRow)
+      store.rows(partition, family).map(it => values(pair(it.key, it.value)): InternalRow)
     }
-    SparkRows.frame(session, read, columns)
+    val frame = SparkRows.frame(session, read, columns)
+    frame.select(named.toSeq.map(it => frame.col(it.name).cast(it.dataType).as(it.name)): _*)
   }
 
   /** A rescale leaves those of partitions that the batch does not have. */
@@ -163,11 +186,11 @@ private final class TableOfState(
     logs.partitionFolders(operator).filter(it => logs.partitions(of).forall(it < _))
 
   /** The table, if nothing speaks against it. */
-  lazy val writable: WritableTable = {
+  private[rewrite] lazy val writable: WritableTable = {
     val (store, family) = source.get
     new WritableTable(
-      table,
-      nameOf(store, family),
+      name,
+      store.nameOf(family),
       family.schema,
       shape,
       variable.exists(_.ttlEnabled),
@@ -189,19 +212,31 @@ private final class TableOfState(
   }
 
   /** The stores that have the table: two of a side of a join that has a store for each family. */
-  lazy val toWrite: Seq[StoreOfOperator] = {
+  private[rewrite] lazy val toWrite: Seq[StoreOfOperator] = {
     val others = if (isJoin) Seq(TableWriter.countsOf(writable.family)) else Nil
     stores.filter(it => it == source.get._1 || others.contains(it.name))
   }
 }
 
-private object TableOfState {
+private[spark] object StateTable {
 
   /** The table of transformWithState's timers. */
   private val Timers = "timers"
 
-  /** Names of the tables of an operator. */
-  def names(of: OperatorStateMetadata): Seq[String] = OperatorStores.variables(of) match {
+  /** The tables of all operators after a committed batch, of any provider.
+    *
+    * @param operators
+    *   what Spark says of the batch's operators
+    */
+  def all(
+      tools: CheckpointTools,
+      batch: Long,
+      operators: Seq[OperatorStateMetadata]
+  ): Seq[StateTable] =
+    for (operator <- operators; name <- names(operator))
+      yield new StateTable(tools, batch, operator.operatorInfo.operatorId, name, operators)
+
+  private def names(of: OperatorStateMetadata): Seq[String] = OperatorStores.variables(of) match {
     case Some(variables) =>
       val (timers, others) =
         variables.partition(_.stateVariableType == SparkShim.StateVariableType.TimerState)
