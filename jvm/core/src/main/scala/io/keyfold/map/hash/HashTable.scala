@@ -185,10 +185,10 @@ private[map] final class HashTable(
     *   0: there is none
     */
   def put(group: Int, hash: Int, newest: Int, record: Int): Unit =
-    // Nobody else has the family, or has asked for the group.
+    // Nobody else has the family, or looks at the group before it is lazy no more.
     if (newest == 0 && (isOwn || isFilled) && records.isRow(record)) {
       records.setLink(record, 0)
-      if (isFilled) locked(insert(group, hash, record)) else insert(group, hash, record)
+      insert(group, hash, record)
     } else locked(putBefore(group, hash, newest, record))
 
   private def putBefore(group: Int, hash: Int, newest: Int, record: Int): Unit = {

@@ -24,8 +24,10 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
   /** The next block. Throws what reading it threw. */
   def next(): BlockEntries = {
     if (!ready.hasNext) {
-      ready = if (ahead == null) Iterator.single(file.block(following(1).head)) else resultOf(ahead)
-      ahead = if (asked < blocks.length) Threads.submit(read(following(AtOnce))) else null
+      ready =
+        if (ahead == null) Iterator.single(file.block(following(1).head))
+        else resultOf(ahead).iterator
+      ahead = if (asked < blocks.length) submit(read(following(AtOnce))) else null
     }
     ready.next()
   }
@@ -43,10 +45,6 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
 
   private def read(blocks: Seq[Int]): Callable[Seq[BlockEntries]] = () => blocks.map(file.block)
 
-  private def resultOf(blocks: Future[Seq[BlockEntries]]) =
-    try blocks.get.iterator
-    catch { case e: ExecutionException => throw e.getCause }
-
   /** Interrupts a read. */
   override def close(): Unit = if (ahead != null) {
     ahead.cancel(true)
@@ -54,10 +52,17 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
   }
 }
 
-private object BlocksAhead {
+private[load] object BlocksAhead {
 
   /** Raw bytes: of some blocks, so that a thread is not woken for each. */
   private val AtOnce = 1 << 20
+
+  def submit[T](read: Callable[T]): Future[T] = Threads.submit(read)
+
+  /** Waits for it. Throws what reading threw. */
+  def resultOf[T](read: Future[T]): T =
+    try read.get
+    catch { case e: ExecutionException => throw e.getCause }
 
   /** For all loads of the JVM, each of which needs one. */
   private val Threads = IdleThreads.unlimited("keyfold-load")

@@ -2,6 +2,7 @@ package io.keyfold.store.load
 
 import java.io.InterruptedIOException
 import java.lang.ref.SoftReference
+import java.util.concurrent.Future
 
 import scala.collection.mutable
 
@@ -109,12 +110,35 @@ private[load] final class LazyFile(
       decoded = new SoftReference(blocks)
     }
     if (blocks(index) == null) {
-      val entries = block(index)
+      val entries = if (isSmall) block(index) else inOrder(index)
       if (!isSmall) java.util.Arrays.fill(blocks.asInstanceOf[Array[AnyRef]], null)
       blocks(index) = entries
     }
     blocks(index)
   }
+
+  /** The block that was read last; one that another thread reads meanwhile, if any. */
+  private var lastBlock = -1
+  private var ahead: Future[BlockEntries] = _
+
+  /** While blocks are asked for in their order, another thread reads the next. */
+  private def inOrder(index: Int): BlockEntries = {
+    val isNext = index == lastBlock + 1
+    val entries = if (isNext && ahead != null) resultOf(ahead, index) else block(index)
+    lastBlock = index
+    val hasNext = isNext && index + 1 < numbers.length
+    ahead = if (hasNext) BlocksAhead.submit(() => block(index + 1)) else null
+    entries
+  }
+
+  /** A thread that is interrupted reads by itself: a group must not be put by half. */
+  private def resultOf(ahead: Future[BlockEntries], index: Int): BlockEntries =
+    try BlocksAhead.resultOf(ahead)
+    catch {
+      case _: InterruptedException =>
+        Thread.currentThread.interrupt()
+        block(index)
+    }
 
   private def block(index: Int): BlockEntries = {
     val stored = local.read(numbers(index), starts(index), file.footer.blocks(index).storedLength)
