@@ -24,7 +24,7 @@ private[map] class ArenaView(
 ) extends MapView {
   val lock = new ViewLock(this, first)
 
-  /** Number of lazy groups that had loaded before the addresses were taken; -1: not known. */
+  /** Number of lazy groups that were put before the addresses were taken; -1: not known. */
   private var loaded = -1
   protected var records: Records = _
   protected var tree: OrderedTree = _
@@ -47,7 +47,7 @@ private[map] class ArenaView(
 
   protected def newAddresses: Addresses = map.readerAddresses()
 
-  /** Lazy groups that cannot wait; null: there were none. */
+  /** Lazy groups that could not be put when they were asked for; null: there were none. */
   private var privately: PrivateGroups = _
 
   /** Pins the pages of cursors; null unless this is an open transaction. */
@@ -134,8 +134,7 @@ private[map] class ArenaView(
     missing
   }
 
-  /** To be called behind a look at what is late: groups are counted before they are late no more.
-    */
+  /** To be called behind a look at what is lazy: groups are counted before they are lazy no more. */
   private def renewIfStale(): Unit = if (map.hasLazyRows && loaded != map.loadedGroups) renew()
 
   /** Puts a lazy group into the map, if this thread may. */

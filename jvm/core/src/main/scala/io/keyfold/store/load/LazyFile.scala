@@ -119,25 +119,32 @@ private[load] final class LazyFile(
 
   /** The block that was read last; one that another thread reads meanwhile, if any. */
   private var lastBlock = -1
-  private var ahead: Future[BlockEntries] = _
+  private var ahead: Future[SoftReference[BlockEntries]] = _
 
   /** While blocks are asked for in their order, another thread reads the next. */
   private def inOrder(index: Int): BlockEntries = {
     val isNext = index == lastBlock + 1
-    val entries = if (isNext && ahead != null) resultOf(ahead, index) else block(index)
+    val read = if (isNext && ahead != null) resultOf(ahead) else null
+    val entries = if (read != null) read else block(index)
     lastBlock = index
     val hasNext = isNext && index + 1 < numbers.length
-    ahead = if (hasNext) BlocksAhead.submit(() => block(index + 1)) else null
+    // Nobody may ask for it, and its heap is not to be held for that.
+    ahead =
+      if (hasNext) BlocksAhead.submit(() => new SoftReference(block(index + 1))) else null
     entries
   }
 
-  /** A thread that is interrupted reads by itself: a group must not be put by half. */
-  private def resultOf(ahead: Future[BlockEntries], index: Int): BlockEntries =
-    try BlocksAhead.resultOf(ahead)
+  /** A thread that is interrupted reads by itself: a group must not be put by half.
+    *
+    * @return
+    *   null if it is not there
+    */
+  private def resultOf(ahead: Future[SoftReference[BlockEntries]]): BlockEntries =
+    try BlocksAhead.resultOf(ahead).get
     catch {
       case _: InterruptedException =>
         Thread.currentThread.interrupt()
-        block(index)
+        null
     }
 
   private def block(index: Int): BlockEntries = {
