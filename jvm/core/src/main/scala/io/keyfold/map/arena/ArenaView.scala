@@ -134,7 +134,8 @@ private[map] class ArenaView(
     missing
   }
 
-  /** To be called behind a look at what is lazy: groups are counted before they are lazy no more. */
+  /** To be called behind a look at what is lazy: groups are counted before they are lazy no more.
+    */
   private def renewIfStale(): Unit = if (map.hasLazyRows && loaded != map.loadedGroups) renew()
 
   /** Puts a lazy group into the map, if this thread may. */

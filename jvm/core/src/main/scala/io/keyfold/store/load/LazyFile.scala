@@ -129,8 +129,7 @@ private[load] final class LazyFile(
     lastBlock = index
     val hasNext = isNext && index + 1 < numbers.length
     // Nobody may ask for it, and its heap is not to be held for that.
-    ahead =
-      if (hasNext) BlocksAhead.submit(() => new SoftReference(block(index + 1))) else null
+    ahead = if (hasNext) BlocksAhead.submit(() => new SoftReference(block(index + 1))) else null
     entries
   }
 
