@@ -56,6 +56,7 @@ object StoreReader {
     versionsPerCleanup = 1,
     deletesPerCleanup = 1,
     versionsInMemory = 1,
-    writer = "reader"
+    writer = "reader",
+    lazyFromBytes = StoreSettings.LazyFromBytes
   )
 }

@@ -40,7 +40,8 @@ public class StoreReadAndCommit {
         new FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0, false, false);
     private static final StoreSettings SETTINGS = new StoreSettings(
         0, true, 1, Codec.ofName("none").get(), 100, Long.MAX_VALUE, 0.5, new SnapshotRepair(true, 1, 100),
-        Option.<RowChecksumSettings>empty(), 100, 100, 100, 1, "jcstress");
+        Option.<RowChecksumSettings>empty(), 100, 100, 100, 1, "jcstress",
+        StoreSettings.LazyFromBytes());
     private static final Clock CLOCK = Clock.systemUTC();
 
     private final Queue<StateMap> maps = new ConcurrentLinkedQueue<>();

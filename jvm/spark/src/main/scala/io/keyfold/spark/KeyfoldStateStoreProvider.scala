@@ -208,7 +208,8 @@ class KeyfoldStateStoreProvider
         .filter(_ > 0)
         .getOrElse(Int.MaxValue),
       versionsInMemory = math.max(conf.maxVersionsToRetainInMemory, MinVersionsInMemory),
-      writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"
+      writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}",
+      lazyFromBytes = StoreSettings.LazyFromBytes
     )
   }
 

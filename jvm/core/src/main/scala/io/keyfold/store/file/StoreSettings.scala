@@ -55,7 +55,7 @@ final case class StoreSettings(
     deletesPerCleanup: Int,
     versionsInMemory: Int,
     writer: String,
-    lazyFromBytes: Long = StoreSettings.LazyFromBytes
+    lazyFromBytes: Long
 ) {
 
   /** `keyGroups`, for a store without files.
