@@ -41,8 +41,9 @@ def sections() -> dict[str, list[Block]]:
 
 
 def without_sizes(text: str) -> str:
-    """For comparisons of what the page shows."""
-    return re.sub(r"[\d.]+ [KMGT]iB|\d\.\d$", "...", text, flags=re.MULTILINE)
+    """For comparisons of what the page shows: also of a size that executors have not all alike."""
+    size = r"[\d.]+ [KMGT]iB"
+    return re.sub(rf"{size} to {size}|{size}|\d\.\d$", "...", text, flags=re.MULTILINE)
 
 
 class Reader:
