@@ -150,13 +150,12 @@ final class ArenaMap private[map] (
   private[map] def putLater(rows: LazyRows): Unit =
     lazyLoad = new LazyLoad(rows, arena, cold, room, tree, writer, keyGroups, hashKey)
 
-  /** Whether the version that was loaded had lazy rows. */
-  private[map] def hasLazyRows: Boolean = lazyLoad != null
-
-  /** Grows when rows arrive: a view that was made before does not know their pages. */
+  /** Grows when lazy groups are put: a view that was made before does not know their pages. -1: the
+    * version that was loaded had none.
+    */
   private[map] def loadedGroups: Int = {
     val load = lazyLoad
-    if (load == null) 0 else load.count
+    if (load == null) -1 else load.count
   }
 
   /** Puts a lazy group of a family, for a view that is not the open transaction.

@@ -140,12 +140,8 @@ private[map] final class ArenaTxn(
   /** Before a row is written. */
   private def await(rows: FamilyIndex, hash: Int): Unit = rows match {
     case hashed: HashedIndex if hashed.table.lazyGroups != null =>
-      val lazily = hashed.table.lazyGroups
-      val group = KeyGroups.groupOf(hash, map.keyGroups)
-      if (lazily != null && lazily.has(group)) {
-        loadGroup(hashed.table, group)
-        ()
-      }
+      isGroupHere(hashed.table, KeyGroups.groupOf(hash, map.keyGroups))
+      ()
     case _ => ()
   }
 

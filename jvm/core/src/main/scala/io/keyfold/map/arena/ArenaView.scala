@@ -112,7 +112,7 @@ private[map] class ArenaView(
     else privateGroups.of(family, table, group)
 
   /** Puts a lazy group, if that is possible now. */
-  private def isGroupHere(table: HashTable, group: Int): Boolean = {
+  protected def isGroupHere(table: HashTable, group: Int): Boolean = {
     val lazily = table.lazyGroups
     lazily == null || !lazily.has(group) || loadGroup(table, group)
   }
@@ -136,7 +136,7 @@ private[map] class ArenaView(
 
   /** To be called behind a look at what is lazy: groups are counted before they are lazy no more.
     */
-  private def renewIfStale(): Unit = if (map.hasLazyRows && loaded != map.loadedGroups) renew()
+  private def renewIfStale(): Unit = if (loaded != map.loadedGroups) renew()
 
   /** Puts a lazy group into the map, if this thread may. */
   private[map] def loadGroup(table: HashTable, group: Int): Boolean = map.loadGroup(table, group)
@@ -202,8 +202,8 @@ private[map] class ArenaView(
     case ordered: OrderedIndex => scanTree(ordered, TreeCursor.first, null)
   }
 
-  /** Groups that are late come when the cursor is there. Not for an open transaction, whose cursor
-    * must not show what it writes meanwhile.
+  /** Lazy groups are put when the cursor is there. Not for an open transaction, whose cursor must
+    * not show what it writes meanwhile.
     */
   private def scanHashed(family: Int, rows: HashedIndex): RowCursor = {
     val missing = if (txn == null) lazyGroupsOf(rows) else awaitAll(rows)

@@ -26,7 +26,6 @@ private[map] final class LazyLoad(
     keyGroups: Int,
     hashKey: HashKey
 ) extends AutoCloseable {
-  private val tables = loading.hashed.map(_.table).toArray
 
   /** The version's records have this epoch. It counts nothing: the version has its counts. */
   private val node = new VersionNode(tree.root, Array.empty, Epochs.None, loading.first)
@@ -40,10 +39,10 @@ private[map] final class LazyLoad(
   private var left = 0
   private var closed = false
 
-  for (family <- tables.indices) {
+  for (family <- uncounted.indices) {
     val groups = rows.groups(family)
     if (groups.nonEmpty) {
-      tables(family).lazyGroups = new LazyGroups(keyGroups, groups, family)
+      uncounted(family).table.lazyGroups = new LazyGroups(keyGroups, groups, family)
       left += groups.map(_.length).sum
     }
   }
@@ -56,7 +55,8 @@ private[map] final class LazyLoad(
   @volatile var isBroken = false
 
   private object sink extends RowSink {
-    override def expect(family: Int, rows: Int): Unit = tables(family).expect(rows)
+    override def expect(family: Int, rows: Int): Unit =
+      uncounted(family).table.expect(rows)
     override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
       writer.write(uncounted(family), hash, key, value, append = false)
     override def append(family: Int, hash: Int, key: Slice, value: Slice): Unit =
@@ -123,7 +123,7 @@ private[map] final class LazyLoad(
   override def close(): Unit = rows.synchronized {
     if (!closed) {
       closed = true
-      if (left == 0) tables.foreach(_.lazyGroups = null)
+      if (left == 0) uncounted.foreach(_.table.lazyGroups = null)
       rows.close()
     }
   }
