@@ -389,7 +389,10 @@ def test_a_number_of_partitions_that_no_query_has_is_named_once(writer: StateWri
     report = check(writer)
     (finding,) = [it for it in report.findings if it.path == str(offsets)]
     assert finding.kind is Kind.DAMAGED
-    assert "has 100,000 partitions by offsets/4, and operator 0 has 2 folders" in finding.message
+    assert (
+        "has 100,000 partitions by offsets/4, and operator 0 has folders of only 2."
+        in finding.message
+    )
     # One for each partition that was looked at.
     assert len(report.findings) < 1100
     with pytest.raises(PartitionsMismatchError):
@@ -403,6 +406,10 @@ def test_a_number_that_no_query_has_may_be_that_of_all_batches(writer: StateWrit
     report = check(writer)
     assert str(writer.fake.root / "offsets/4") in {it.path for it in report.findings}
     assert len(report.findings) < 1100
+    shutil.rmtree(writer.fake.root / "state/0/0")
+    found = check(writer).findings
+    assert any("state/0/0" in it.path for it in found)
+    assert Kind.UNREFERENCED not in {it.kind for it in found}
 
 
 def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:

@@ -49,6 +49,15 @@ def test_ids_of_versions_that_are_deleted_are_in_the_checkpoint(
     assert applications(delta) == {"a": 2, "b": 5}
 
 
+def test_a_checkpoint_of_json_that_breaks_off_in_a_file_s_line_is_named(delta: DeltaTable) -> None:
+    file = delta.log / f"{2:020}.checkpoint.{UUID}.json"
+    file.write_text('{"checkpointMetadata": {"version": 2}}\n{"add":{"path":"part-0')
+    delta.batches("a", 2)
+    delta.forget(0, 1, 2)
+    with pytest.raises(TableDamagedError, match=file.name):
+        applications(delta)
+
+
 def test_a_checkpoint_of_json_has_them_too(delta: DeltaTable) -> None:
     actions = [{"checkpointMetadata": {"version": 2}}, {"txn": {"appId": "b", "version": 5}}]
     lines = "\n".join(map(json.dumps, actions))

@@ -127,7 +127,8 @@ class DeltaLog:
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and protocol."""
         if path.endswith(".json"):
-            return self._lines(path)
+            # Each line, because a file that breaks off in a file's line lacks the ids after it.
+            return self._lines(path, skip=())
         with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
             file = RangedFile(source)
             try:
@@ -139,9 +140,9 @@ class DeltaLog:
         columns = zip(table.column_names, table.columns, strict=True)
         return [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
 
-    def _lines(self, path: str) -> list[dict[str, Any]]:
+    def _lines(self, path: str, skip: tuple[str, ...] = _FILES) -> list[dict[str, Any]]:
         lines = self._storage.whole(path).decode(errors="replace").split("\n")
-        return [self._object(path, it) for it in lines if it.strip() and not it.startswith(_FILES)]
+        return [self._object(path, it) for it in lines if it.strip() and not it.startswith(skip)]
 
     def _object(self, path: str, line: str) -> dict[str, Any]:
         try:

@@ -53,8 +53,9 @@ class Part:
 
 
 def folders(storage: Storage, operator: OperatorMetadata) -> int:
-    """How many folders of partitions an operator has."""
-    return sum(is_number(it.name) for it in storage.listing(f"state/{operator.id}"))
+    """How many partitions an operator has by its folders, of which some may be lost."""
+    names = (it.name for it in storage.listing(f"state/{operator.id}"))
+    return max((int(it) + 1 for it in names if is_number(it)), default=0)
 
 
 def is_in_partition_0_alone(heads: list[Footer]) -> bool:
@@ -115,8 +116,8 @@ class Walk:
         if count > there + _MOST_WITHOUT_FOLDER:
             raise PartitionsMismatchError(
                 f"Batch {self._batch.number} has {count:,} partitions by offsets/"
-                f"{self._batch.number}, and operator {operator.id} has {there:,} folders of "
-                "partitions. Restore the file, or the folders, from a copy."
+                f"{self._batch.number}, and operator {operator.id} has folders of only "
+                f"{there:,}. Restore the file, or the folders, from a copy."
             )
         return count
 

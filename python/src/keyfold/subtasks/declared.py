@@ -107,20 +107,25 @@ class _EmptyList(list[Row]):
         self[:] = rows
 
 
-class _EmptyMap(list[tuple[Row, Row]]):
-    """PySpark's MapState, in memory. Keys need not have hashes."""
+class _EmptyMap(dict[Any, tuple[Row, Row]]):
+    """PySpark's MapState, in memory."""
 
-    iterator = list.copy
+    iterator = dict.values
 
     def containsKey(self, key: Row) -> bool:  # noqa: N802
-        return any(it == key for it, _ in self)
+        return _hashable(key) in self
 
     def getValue(self, key: Row) -> Row:  # noqa: N802
-        return next(value for it, value in self if it == key)
+        return self[_hashable(key)][1]
 
     def updateValue(self, key: Row, value: Row) -> None:  # noqa: N802
-        self.removeKey(key)
-        self.append((key, value))
+        self[_hashable(key)] = key, value
 
     def removeKey(self, key: Row) -> None:  # noqa: N802
-        self[:] = [it for it in self if it[0] != key]
+        self.pop(_hashable(key), None)
+
+
+def _hashable(value: Any) -> Any:  # noqa: ANN401 - of a key
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(held)) for key, held in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
