@@ -4,9 +4,9 @@ import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
-import io.keyfold.map.hash.{ByGroup, HashPages, HashTable, Journal, Sight}
+import io.keyfold.map.hash.{HashPages, HashTable, Journal, Sight}
 import io.keyfold.map.ordered.{OrderedChanges, TreeCursor}
-import io.keyfold.map.value.IntList
+import io.keyfold.map.value.{GroupedRecords, IntList}
 import io.keyfold.map.version.{
   FamilyIndex,
   GroupTable,
@@ -229,7 +229,7 @@ private[map] final class ArenaTxn(
     requireOpen("tell the changes")
     node.families(family) match {
       case hashed: HashedIndex =>
-        val written = if (hashed.table.isOwn) hashed.table.groups else byGroup(hashed).present
+        val written = if (hashed.table.isOwn) hashed.table.groups else byGroup(hashed).groups
         val spilled = hashed.cold.differing(coldOfBase(family))
         if (spilled.isEmpty) written else (written ++ spilled).distinct
       case ordered: OrderedIndex => changesOf(family, ordered).groups
@@ -258,9 +258,9 @@ private[map] final class ArenaTxn(
   /** The journal of the family of the last call, sorted, and how much of it. */
   private var lastJournal: Journal = _
   private var lastSize = 0
-  private var lastByGroup: ByGroup = _
+  private var lastByGroup: GroupedRecords = _
 
-  private def byGroup(rows: HashedIndex): ByGroup = {
+  private def byGroup(rows: HashedIndex): GroupedRecords = {
     if ((lastJournal ne rows.journal) || lastSize != rows.journal.changes) {
       lastJournal = rows.journal
       lastSize = rows.journal.changes

@@ -5,8 +5,8 @@ import java.util.Arrays
 import scala.annotation.tailrec
 
 import io.keyfold.map.cold.{ColdRun, ColdRunWriter, ColdRuns, ColdSpace, MergedRuns}
-import io.keyfold.map.hash.{ByGroup, HashPages}
-import io.keyfold.map.value.{IntList, Records, ValueHead, ValueSteps}
+import io.keyfold.map.hash.HashPages
+import io.keyfold.map.value.{GroupedRecords, IntList, Records, ValueHead, ValueSteps}
 import io.keyfold.map.version.{HashedIndex, RecordSpace, RunSpace, VersionNode}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
@@ -82,10 +82,10 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       for (group <- rows.table.groups) spill(rows, group, rows.table.eachSlot(group))
     } else {
       val written = rows.journal.byGroup(keyGroups)
-      for (group <- written.present) spill(rows, group, eachWritten(rows, written, group))
+      for (group <- written.groups) spill(rows, group, eachWritten(rows, written, group))
     }
 
-  private def eachWritten(rows: HashedIndex, written: ByGroup, group: Int)(
+  private def eachWritten(rows: HashedIndex, written: GroupedRecords, group: Int)(
       use: Long => Unit
   ): Unit = {
     recordsOf.clear()

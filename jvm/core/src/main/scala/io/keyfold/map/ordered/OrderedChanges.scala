@@ -2,7 +2,7 @@ package io.keyfold.map.ordered
 
 import io.keyfold.map.cold.ColdByGroup
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, ViewLock}
-import io.keyfold.map.value.{IntList, RecordRun}
+import io.keyfold.map.value.{GroupedRecords, IntList}
 import io.keyfold.map.version.OrderedIndex
 import io.keyfold.mem.Slice
 
@@ -53,11 +53,8 @@ private[map] final class OrderedChanges(
       base,
       lock
     )
-    addTo(cursor.put, put.of(group))
-    addTo(cursor.gone, gone.of(group))
+    put.addTo(cursor.put, group)
+    gone.addTo(cursor.gone, group)
     cursor
   }
-
-  private def addTo(list: IntList, run: RecordRun): Unit =
-    for (i <- 0 until run.size) list.add(run(i))
 }
