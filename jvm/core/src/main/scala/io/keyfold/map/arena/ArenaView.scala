@@ -6,14 +6,7 @@ import io.keyfold.map.cold.{ColdByGroup, ColdFiles, ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashTable, Sight}
 import io.keyfold.map.ordered.{OrderedTree, TreeCursor}
-import io.keyfold.map.value.{
-  GroupedRecords,
-  RecordRun,
-  Records,
-  ValueHead,
-  ValueNodes,
-  ValueSteps
-}
+import io.keyfold.map.value.{GroupedRecords, RecordRun, Records, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.Slice

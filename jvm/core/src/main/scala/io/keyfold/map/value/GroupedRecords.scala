@@ -2,8 +2,8 @@ package io.keyfold.map.value
 
 import io.keyfold.group.KeyGroups
 
-/** Records sorted by key group, with one pass that counts and one that places. Takes 4 bytes of heap
-  * per record.
+/** Records sorted by key group, with one pass that counts and one that places. Takes 4 bytes of
+  * heap per record.
   *
   * @param keyGroups
   *   G
@@ -13,9 +13,8 @@ import io.keyfold.group.KeyGroups
 private[map] final class GroupedRecords(keyGroups: Int)(each: ((Int, Int) => Unit) => Unit) {
 
   /** @param each calls a function for each record; used twice */
-  def this(records: Records, keyGroups: Int)(each: (Int => Unit) => Unit) = this(keyGroups)(use =>
-    each(it => use(KeyGroups.groupOf(records.hash(it), keyGroups), it))
-  )
+  def this(records: Records, keyGroups: Int)(each: (Int => Unit) => Unit) =
+    this(keyGroups)(use => each(it => use(KeyGroups.groupOf(records.hash(it), keyGroups), it)))
 
   /** The start of each group in `sorted`; one more at the end. */
   private val starts = {

@@ -147,7 +147,8 @@ private[store] final class ChainApplier(
     } finally opened.close()
   }
 
-  /** In the place of a snapshot or a merged delta other files may give the same, but not of a delta.
+  /** In the place of a snapshot or a merged delta other files may give the same, but not of a
+    * delta.
     */
   private def readStep(below: Lineage, step: Ancestor, opened: OpenedAhead)(
       use: FileReader => Unit
@@ -173,8 +174,8 @@ private[store] final class ChainApplier(
         )
         Left(Unusable.Damaged(step, error))
       // Running out of memory says nothing about the file, nor does the local disk.
-      case e @ (_: OutOfMemory | _: LocalFileFailed)   => throw e
-      case e: IOException if Interrupts.isInterrupt(e) => throw e
+      case e @ (_: OutOfMemory | _: LocalFileFailed)                           => throw e
+      case e: IOException if Interrupts.isInterrupt(e)                         => throw e
       case e @ (_: StoreError | _: IOException) if step.kind != FileKind.Delta =>
         Left(Unusable.Damaged(step, e))
     }
@@ -247,12 +248,8 @@ private[store] final class ChainApplier(
     else if (txn.families(index).spec.isKeptAs(spec)) {
       if (spec.strays) txn.markStrays(index)
       index
-    } else {
-      throw new CorruptFile(
-        file.path,
-        s"its column family ${spec.name} has other encodings than in the files before it"
-      )
-    }
+    } else
+      file.fail(s"its column family ${spec.name} has other encodings than in the files before it")
   }
 }
 
