@@ -59,10 +59,7 @@ private[map] final class ArenaTxn(
 
   override def unpinPages(cursor: OpenCursor): Unit = if (open) node.cursors.close(cursor, cold)
 
-  override def createFamily(spec: FamilySpec): Int =
-    if (lock.isMine) createNow(spec) else lock.locked(createNow(spec))
-
-  private def createNow(spec: FamilySpec): Int = {
+  override def createFamily(spec: FamilySpec): Int = lock.entered {
     requireOpen("create a family")
     val rows =
       if (spec.ordered) new OrderedIndex(spec, 0)
@@ -77,10 +74,7 @@ private[map] final class ArenaTxn(
     node.families.length - 1
   }
 
-  override def dropFamily(family: Int): Unit =
-    if (lock.isMine) dropNow(family) else lock.locked(dropNow(family))
-
-  private def dropNow(family: Int): Unit = {
+  override def dropFamily(family: Int): Unit = lock.entered {
     requireOpen("drop a family")
     val rows = node.families(family)
     try writer.retireAll(rows)
@@ -90,10 +84,7 @@ private[map] final class ArenaTxn(
     origins = origins.patch(family, Nil, 1)
   }
 
-  override def markStrays(family: Int): Unit =
-    if (lock.isMine) markNow(family) else lock.locked(markNow(family))
-
-  private def markNow(family: Int): Unit = {
+  override def markStrays(family: Int): Unit = lock.entered {
     requireOpen("mark a family")
     val rows = node.families(family)
     rows.spec = rows.spec.copy(strays = true)
@@ -196,10 +187,7 @@ private[map] final class ArenaTxn(
     isThere
   }
 
-  override def removeRange(family: Int, start: Slice, end: Slice): Long =
-    if (lock.isMine) removeNow(family, start, end) else lock.locked(removeNow(family, start, end))
-
-  private def removeNow(family: Int, start: Slice, end: Slice): Long = {
+  override def removeRange(family: Int, start: Slice, end: Slice): Long = lock.entered {
     requireOpen("remove a range")
     val rows = orderedRows(family, "remove")
     val before = rows.keys
@@ -222,10 +210,7 @@ private[map] final class ArenaTxn(
     throw cause
   }
 
-  override def changedGroups(family: Int): Array[Int] =
-    if (lock.isMine) changedNow(family) else lock.locked(changedNow(family))
-
-  private def changedNow(family: Int): Array[Int] = {
+  override def changedGroups(family: Int): Array[Int] = lock.entered {
     requireOpen("tell the changes")
     node.families(family) match {
       case hashed: HashedIndex =>
@@ -236,10 +221,7 @@ private[map] final class ArenaTxn(
     }
   }
 
-  override def changes(family: Int, group: Int): ChangeCursor =
-    if (lock.isMine) changesNow(family, group) else lock.locked(changesNow(family, group))
-
-  private def changesNow(family: Int, group: Int): ChangeCursor = {
+  override def changes(family: Int, group: Int): ChangeCursor = lock.entered {
     requireOpen("tell the changes")
     node.families(family) match {
       case hashed: HashedIndex =>
@@ -397,10 +379,7 @@ private[map] final class ArenaTxn(
     lastChanges
   }
 
-  override def commit(version: VersionId): Unit =
-    if (lock.isMine) commitNow(version) else lock.locked(commitNow(version))
-
-  private def commitNow(version: VersionId): Unit = {
+  override def commit(version: VersionId): Unit = lock.entered {
     requireOpen(s"commit version $version")
     map.committed(node, version)
     end()

@@ -194,13 +194,10 @@ private[map] class ArenaView(
     finally table.lock.unlock()
   }
 
-  override def scan(family: Int): RowCursor =
-    if (lock.isMine) scanNow(family) else lock.locked(scanNow(family))
-
-  private def scanNow(family: Int): RowCursor = node.families(family) match {
+  override def scan(family: Int): RowCursor = lock.entered(node.families(family) match {
     case hashed: HashedIndex   => scanHashed(family, hashed)
     case ordered: OrderedIndex => scanTree(ordered, TreeCursor.first, null)
-  }
+  })
 
   /** Lazy groups are put when the cursor is there. Not for an open transaction, whose cursor must
     * not show what it writes meanwhile.
@@ -264,22 +261,19 @@ private[map] class ArenaView(
         )
     }
 
-  override def groups(family: Int): Array[Int] =
-    if (lock.isMine) groupsNow(family) else lock.locked(groupsNow(family))
-
-  private def groupsNow(family: Int): Array[Int] = node.families(family) match {
+  override def groups(family: Int): Array[Int] = lock.entered(node.families(family) match {
     case hashed: HashedIndex =>
       // Whether those have rows is not known.
       val missing = awaitAll(hashed)
       // Rows of others may be of other versions, or removed.
       missing ++ groupsOf(hashed).diff(missing).filter { group =>
         hashed.table.locked(hashed.table.hasRows(group, sight)) ||
-        hashed.cold(group) != 0 && isThere(scanGroupNow(family, group))
+        hashed.cold(group) != 0 && isThere(scanGroup(family, group))
       }
     case ordered: OrderedIndex =>
       val hot = grouped(ordered).groups
       if (lastCold == null) hot else (hot ++ lastCold.groups).distinct
-  }
+  })
 
   private def isThere(rows: RowCursor) =
     try rows.next()
@@ -291,19 +285,17 @@ private[map] class ArenaView(
   }
 
   override def scanGroup(family: Int, group: Int): RowCursor =
-    if (lock.isMine) scanGroupNow(family, group) else lock.locked(scanGroupNow(family, group))
-
-  private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
-    case hashed: HashedIndex =>
-      val isHere = isGroupHere(hashed.table, group)
-      val other = if (isHere) null else privateGroups.scan(family, hashed.table, group)
-      renewIfStale()
-      if (other != null) other else scanGroups(hashed, Array(group))
-    case ordered: OrderedIndex =>
-      val run = grouped(ordered).of(group)
-      val hot = new RecordRunCursor(tree.records, run, steps(ordered), lock, txn)
-      if (lastCold == null) hot else new TieredCursor(hot, lastCold.of(group), lock, txn, null)
-  }
+    lock.entered(node.families(family) match {
+      case hashed: HashedIndex =>
+        val isHere = isGroupHere(hashed.table, group)
+        val other = if (isHere) null else privateGroups.scan(family, hashed.table, group)
+        renewIfStale()
+        if (other != null) other else scanGroups(hashed, Array(group))
+      case ordered: OrderedIndex =>
+        val run = grouped(ordered).of(group)
+        val hot = new RecordRunCursor(tree.records, run, steps(ordered), lock, txn)
+        if (lastCold == null) hot else new TieredCursor(hot, lastCold.of(group), lock, txn, null)
+    })
 
   /** The ordered family of the last call. */
   private var lastGrouped: GroupedRecords = _
