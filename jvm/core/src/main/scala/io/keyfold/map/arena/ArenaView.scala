@@ -2,6 +2,7 @@ package io.keyfold.map.arena
 
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
+import io.keyfold.io.OnFailure
 import io.keyfold.map.cold.{ColdByGroup, ColdFiles, ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashTable, Sight}
@@ -328,7 +329,7 @@ private[map] class ArenaView(
   protected def coldByGroup(rows: OrderedIndex, epoch: Int): ColdByGroup = {
     var sorted: ColdByGroup = null
     val leaf = tree.newLeaf
-    try {
+    OnFailure(if (sorted != null) sorted.files.close()) {
       tree.eachCold(rows.root, epoch) { at =>
         if (sorted == null) sorted = new ColdByGroup(map.newFiles(), map.keyGroups)
         leaf.start(at)
@@ -339,10 +340,6 @@ private[map] class ArenaView(
         }
       }
       if (sorted != null) sorted.finish()
-    } catch {
-      case e: Throwable =>
-        if (sorted != null) sorted.files.close()
-        throw e
     }
     if (sorted != null) sortedFiles ::= sorted.files
     sorted

@@ -4,6 +4,7 @@ import java.util.Arrays
 
 import scala.annotation.tailrec
 
+import io.keyfold.io.OnFailure
 import io.keyfold.map.cold.{ColdRun, ColdRunWriter, ColdRuns, ColdSpace, MergedRuns}
 import io.keyfold.map.hash.HashPages
 import io.keyfold.map.value.{GroupedRecords, IntList, Records, ValueHead, ValueSteps}
@@ -182,11 +183,8 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       isChanged: Boolean
   ): Int = {
     val writer = new ColdRunWriter(arena, cold.files, node.epoch, older.headOption.getOrElse(0))
-    try write(writer, rows, evicted, merged, older, isChanged)
-    catch {
-      case e: Throwable =>
-        writer.parts.foreach(cold.free)
-        throw e
+    OnFailure(writer.parts.foreach(cold.free)) {
+      write(writer, rows, evicted, merged, older, isChanged)
     }
     writer.newest
   }
