@@ -1,5 +1,7 @@
 package io.keyfold.map.arena
 
+import java.lang.ref.Cleaner.Cleanable
+
 import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
@@ -412,7 +414,7 @@ private[map] final class ArenaTxn(
     super.release()
   }
 
-  override protected def newPin(map: ArenaMap, node: VersionNode): Pin = {
+  override protected def newPin(map: ArenaMap, node: VersionNode): Cleanable = {
     val base = node.base
     Pin.of(this)(map.released(node, base))
   }

@@ -1,5 +1,7 @@
 package io.keyfold.map.arena
 
+import java.lang.ref.Cleaner.Cleanable
+
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
 import io.keyfold.io.OnFailure
@@ -349,12 +351,12 @@ private[map] class ArenaView(
     lock.shut()
     try
       if (isQuiet) {
-        try pin.run()
+        try pin.clean()
         finally sortedFiles.foreach(_.close())
       }
     finally if (privately != null) privately.close()
   }
 
   /** Must not capture this view, or the view could never be collected. */
-  protected def newPin(map: ArenaMap, node: VersionNode): Pin = Pin.of(this)(map.unpin(node))
+  protected def newPin(map: ArenaMap, node: VersionNode): Cleanable = Pin.of(this)(map.unpin(node))
 }
