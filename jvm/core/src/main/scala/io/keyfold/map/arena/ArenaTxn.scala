@@ -261,12 +261,9 @@ private[map] final class ArenaTxn(
   private def changesIn(family: Int, rows: HashedIndex): ChangedRecordsCursor = {
     if (lastRows ne rows) {
       lastRows = rows
-      val (put, gone) = (new IntList, new IntList)
       lastChanged = new ChangedRecordsCursor(
         records.addresses,
         rows.spec,
-        put,
-        gone,
         base.epoch,
         keysOfBase(family),
         lock

@@ -47,8 +47,6 @@ private[map] final class OrderedChanges(
     val cursor = new ChangedRecordsCursor(
       tree.addresses,
       rows.spec,
-      new IntList,
-      new IntList,
       baseEpoch,
       base,
       lock
