@@ -317,9 +317,9 @@ private[map] class ArenaView(
     if (lastRows ne rows) {
       lastRows = null
       lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(
-        tree.eachNewer(rows.root, OrderedTree.AnyEpoch)
+        tree.eachNewer(rows.root, ValueSteps.AnyEpoch)
       )
-      lastCold = coldByGroup(rows, OrderedTree.AnyEpoch)
+      lastCold = coldByGroup(rows, ValueSteps.AnyEpoch)
       lastRows = rows
     }
     lastGrouped
@@ -337,7 +337,7 @@ private[map] class ArenaView(
         leaf.start(at)
         while (leaf.next()) {
           val row = leaf.row
-          if (epoch == OrderedTree.AnyEpoch || row.isChanged)
+          if (epoch == ValueSteps.AnyEpoch || row.isChanged)
             sorted.add(KeyGroups.groupOf(row.hash, map.keyGroups), row)
         }
       }
