@@ -25,7 +25,7 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
     Seq(hashes, keyLengths, valueCounts, valueLengths, checksums, types, keys, values)
   private val raw = new ByteSink(Layout.BlockTarget + Layout.BlockTarget / 4)
   private val crc = new CRC32C
-  private val entryOverhead = 13 + (if (rowChecksums) 4 else 0)
+  private val entryOverhead = Layout.EntryBytes + (if (rowChecksums) 4 else 0)
   private var valueTotal = 0
 
   /** Number of values of the last entry, and the block's length before it. */
@@ -36,7 +36,7 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
   var entries: Int = 0
 
   /** Current length of the block in raw bytes. */
-  var rawLength: Int = BlockBuilder.CountsLength
+  var rawLength: Int = Layout.BlockHeadBytes
 
   /** Adds an entry with no value (REMOVE) or one value.
     *
@@ -107,12 +107,6 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
     columns.foreach(_.clear())
     entries = 0
     valueTotal = 0
-    rawLength = BlockBuilder.CountsLength
+    rawLength = Layout.BlockHeadBytes
   }
-}
-
-private[format] object BlockBuilder {
-
-  /** Bytes of the entry count and the value count. */
-  val CountsLength = 8
 }

@@ -119,8 +119,7 @@ final class FileReader private (
       }
       val group = KeyGroups.groupOf(entries.hash(i), footer.identity.keyGroups)
       if (group != listed) {
-        throw new CorruptFile(
-          path,
+        fail(
           s"block $index entry $i has hash ${entries.hash(i)} of key group $group, it is listed " +
             s"under $listed"
         )
@@ -140,14 +139,52 @@ final class FileReader private (
         else if (Arrays.binarySearch(runStarts, blockStarts(index)) >= 0) false
         else lastIndex != index - 1 || entries.sameKey(i, last, last.size - 1)
       }
-      if (!continues) {
-        throw new CorruptFile(path, s"block $index entry $i does not continue the entry before it")
-      }
+      if (!continues) fail(s"block $index entry $i does not continue the entry before it")
       i += 1
     }
     last = entries
     lastIndex = index
   }
+
+  /** Checks what the footer says against the file's name and length. */
+  private def checkFooter(version: VersionId, blocksEnd: Long): Unit = {
+    if (footer.identity.version != version) {
+      fail(s"it holds version ${footer.identity.version}, not $version")
+    }
+    if (footer.dropped.nonEmpty && !kind.isChange) {
+      fail(s"a ${kind.ending} file must not drop families")
+    }
+    if (footer.references.isDefined != (kind == FileKind.Reference)) {
+      fail(s"a ${kind.ending} file must not have references")
+    }
+    if (footer.head.isDefined && kind != FileKind.Snapshot) {
+      fail(s"a ${kind.ending} file must not name a head")
+    }
+    if (kind == FileKind.Reference && footer.blocks.nonEmpty) fail("a reference has no blocks")
+    if (footer.base != kind.base) fail(s"its base is ${footer.base.fold("none")(_.toString)}")
+    footer.lineage.foldLeft(Ancestor(version, FileKind.Delta)) { (above, ancestor) =>
+      val number = ancestor.version.version
+      if (!above.kind.base.fold(number < above.version.version)(_ == number)) {
+        fail(s"its lineage goes from ${above.version} to ${ancestor.version}")
+      }
+      ancestor
+    }
+    if (footer.lineage.lastOption.exists(_.kind.base.isDefined)) {
+      fail("its lineage ends with a merged delta")
+    }
+    val leftOut = Footer.leftOut(version, footer.lineage)
+    if (leftOut != footer.unchanged) {
+      fail(s"its lineage leaves out $leftOut versions, not ${footer.unchanged}")
+    }
+    val end = footer.blocks.foldLeft(Layout.HeaderLength.toLong) { (at, block) =>
+      if (block.offset != at) fail(s"no block starts at $at")
+      at + block.storedLength
+    }
+    if (end != blocksEnd) fail(s"blocks end at $end, not at $blocksEnd")
+  }
+
+  /** The content of the file is not as it must be. */
+  def fail(detail: String): Nothing = throw new CorruptFile(path, detail)
 
   /** Keeps no block. */
   def forget(): Unit = synchronized {
@@ -238,12 +275,12 @@ object FileReader {
     if (rawLength > stored * MaxFooterRatio) {
       in.fail(s"a footer of $stored bytes cannot have $rawLength")
     }
-    val codecCode = in.u8()
-    val codec = Codec.ofCode(codecCode).getOrElse(in.fail(s"unknown codec $codecCode"))
+    val codec = FooterCodec.codec(in)
     val raw = decompress(path, "footer", codec, Arrays.copyOf(end, stored), rawLength)
     val footer = FooterCodec.decode(raw, raw.length, path, kind)
-    checkFooter(footer, path, version, kind, blocksEnd = trailerAt - stored)
-    new FileReader(blob, path, kind, flags, footer, checksum)
+    val file = new FileReader(blob, path, kind, flags, footer, checksum)
+    file.checkFooter(version, blocksEnd = trailerAt - stored)
+    file
   }
 
   /** @param trailer
@@ -263,58 +300,6 @@ object FileReader {
     }
     if (!headerFits) throw new CorruptFile(path, "the header is not Keyfold's")
     if (!trailerFits) throw new CorruptFile(path, s"it is truncated to $length bytes")
-  }
-
-  private def checkFooter(
-      footer: Footer,
-      path: String,
-      version: VersionId,
-      kind: FileKind,
-      blocksEnd: Long
-  ): Unit = {
-    if (footer.identity.version != version) {
-      throw new CorruptFile(path, s"it holds version ${footer.identity.version}, not $version")
-    }
-    if (footer.dropped.nonEmpty && !kind.isChange) {
-      throw new CorruptFile(path, s"a ${kind.ending} file must not drop families")
-    }
-    if (footer.references.isDefined != (kind == FileKind.Reference)) {
-      throw new CorruptFile(path, s"a ${kind.ending} file must not have references")
-    }
-    if (footer.head.isDefined && kind != FileKind.Snapshot) {
-      throw new CorruptFile(path, s"a ${kind.ending} file must not name a head")
-    }
-    if (kind == FileKind.Reference && footer.blocks.nonEmpty) {
-      throw new CorruptFile(path, "a reference has no blocks")
-    }
-    if (footer.base != kind.base) {
-      throw new CorruptFile(path, s"its base is ${footer.base.fold("none")(_.toString)}")
-    }
-    footer.lineage.foldLeft(Ancestor(version, FileKind.Delta)) { (above, ancestor) =>
-      val number = ancestor.version.version
-      if (!above.kind.base.fold(number < above.version.version)(_ == number)) {
-        throw new CorruptFile(
-          path,
-          s"its lineage goes from ${above.version} to ${ancestor.version}"
-        )
-      }
-      ancestor
-    }
-    if (footer.lineage.lastOption.exists(_.kind.base.isDefined)) {
-      throw new CorruptFile(path, "its lineage ends with a merged delta")
-    }
-    val leftOut = Footer.leftOut(version, footer.lineage)
-    if (leftOut != footer.unchanged) {
-      throw new CorruptFile(
-        path,
-        s"its lineage leaves out $leftOut versions, not ${footer.unchanged}"
-      )
-    }
-    val end = footer.blocks.foldLeft(HeaderLength.toLong) { (at, block) =>
-      if (block.offset != at) throw new CorruptFile(path, s"no block starts at $at")
-      at + block.storedLength
-    }
-    if (end != blocksEnd) throw new CorruptFile(path, s"blocks end at $end, not at $blocksEnd")
   }
 
   private[format] def expect(path: String, part: String, found: Int, expected: Int): Unit =

@@ -306,7 +306,7 @@ object FooterCodec {
     References(planId, parts)
   }
 
-  private def codec(in: ByteSource): Codec = {
+  private[format] def codec(in: ByteSource): Codec = {
     val code = in.u8()
     Codec.ofCode(code).getOrElse(in.fail(s"unknown codec $code"))
   }

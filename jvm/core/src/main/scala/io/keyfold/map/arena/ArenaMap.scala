@@ -7,6 +7,7 @@ import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{OutOfMemory, OutOfOrder}
+import io.keyfold.io.OnFailure
 import io.keyfold.map.cold.{ColdFiles, ColdSpace, FoundRows}
 import io.keyfold.map.hash.{HashKey, HashTable, IndexLock}
 import io.keyfold.map.ordered.TreeWriter
@@ -166,19 +167,11 @@ final class ArenaMap private[map] (
   private[map] def loadGroup(table: HashTable, group: Int): Boolean = {
     val (isAlone, txn) = synchronized {
       val isAlone = writer == null && !isGivenUp
-      if (isAlone) fillAlone(table, group)
+      if (isAlone) OnFailure(giveUp())(fill(table, group))
       (isAlone, writing.get)
     }
     isAlone || txn != null && txn.loadGroupFor(table, group)
   }
-
-  private def fillAlone(table: HashTable, group: Int): Unit =
-    try fill(table, group)
-    catch {
-      case e: Throwable =>
-        giveUp()
-        throw e
-    }
 
   /** Puts a lazy group, for who may write to the arena. */
   private[map] def fill(table: HashTable, group: Int): Unit = lazyLoad.put(table, group)
@@ -198,9 +191,13 @@ final class ArenaMap private[map] (
     * views stay readable.
     */
   private[map] def giveUp(): Unit = synchronized {
+    shut()
+    noWriter()
+  }
+
+  private def shut(): Unit = {
     isGivenUp = true
     close()
-    noWriter()
   }
 
   private def noWriter(): Unit = {
@@ -303,14 +300,9 @@ final class ArenaMap private[map] (
   }
 
   private def settle(): Unit = if (writer == null && !closed) {
-    try unsettled.foreach(tree.settle)
-    catch {
-      // Something may be freed and still be listed.
-      case e: Throwable =>
-        isGivenUp = true
-        close()
-        throw e
-    } finally unsettled.clear()
+    // Something may be freed and still be listed.
+    try OnFailure(shut())(unsettled.foreach(tree.settle))
+    finally unsettled.clear()
   }
 
   private def freeIfDone(): Unit = if (closed && pins == 0) {

@@ -1,12 +1,14 @@
 package io.keyfold.map.arena
 
+import java.lang.ref.Cleaner.Cleanable
+
 import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
-import io.keyfold.map.hash.{ByGroup, HashPages, HashTable, Journal, Sight}
+import io.keyfold.map.hash.{HashPages, HashTable, Journal, Sight}
 import io.keyfold.map.ordered.{OrderedChanges, TreeCursor}
-import io.keyfold.map.value.IntList
+import io.keyfold.map.value.{GroupedRecords, IntList}
 import io.keyfold.map.version.{
   FamilyIndex,
   GroupTable,
@@ -59,10 +61,7 @@ private[map] final class ArenaTxn(
 
   override def unpinPages(cursor: OpenCursor): Unit = if (open) node.cursors.close(cursor, cold)
 
-  override def createFamily(spec: FamilySpec): Int =
-    if (lock.isMine) createNow(spec) else lock.locked(createNow(spec))
-
-  private def createNow(spec: FamilySpec): Int = {
+  override def createFamily(spec: FamilySpec): Int = lock.entered {
     requireOpen("create a family")
     val rows =
       if (spec.ordered) new OrderedIndex(spec, 0)
@@ -77,10 +76,7 @@ private[map] final class ArenaTxn(
     node.families.length - 1
   }
 
-  override def dropFamily(family: Int): Unit =
-    if (lock.isMine) dropNow(family) else lock.locked(dropNow(family))
-
-  private def dropNow(family: Int): Unit = {
+  override def dropFamily(family: Int): Unit = lock.entered {
     requireOpen("drop a family")
     val rows = node.families(family)
     try writer.retireAll(rows)
@@ -90,10 +86,7 @@ private[map] final class ArenaTxn(
     origins = origins.patch(family, Nil, 1)
   }
 
-  override def markStrays(family: Int): Unit =
-    if (lock.isMine) markNow(family) else lock.locked(markNow(family))
-
-  private def markNow(family: Int): Unit = {
+  override def markStrays(family: Int): Unit = lock.entered {
     requireOpen("mark a family")
     val rows = node.families(family)
     rows.spec = rows.spec.copy(strays = true)
@@ -196,10 +189,7 @@ private[map] final class ArenaTxn(
     isThere
   }
 
-  override def removeRange(family: Int, start: Slice, end: Slice): Long =
-    if (lock.isMine) removeNow(family, start, end) else lock.locked(removeNow(family, start, end))
-
-  private def removeNow(family: Int, start: Slice, end: Slice): Long = {
+  override def removeRange(family: Int, start: Slice, end: Slice): Long = lock.entered {
     requireOpen("remove a range")
     val rows = orderedRows(family, "remove")
     val before = rows.keys
@@ -222,24 +212,18 @@ private[map] final class ArenaTxn(
     throw cause
   }
 
-  override def changedGroups(family: Int): Array[Int] =
-    if (lock.isMine) changedNow(family) else lock.locked(changedNow(family))
-
-  private def changedNow(family: Int): Array[Int] = {
+  override def changedGroups(family: Int): Array[Int] = lock.entered {
     requireOpen("tell the changes")
     node.families(family) match {
       case hashed: HashedIndex =>
-        val written = if (hashed.table.isOwn) hashed.table.groups else byGroup(hashed).present
+        val written = if (hashed.table.isOwn) hashed.table.groups else byGroup(hashed).groups
         val spilled = hashed.cold.differing(coldOfBase(family))
         if (spilled.isEmpty) written else (written ++ spilled).distinct
       case ordered: OrderedIndex => changesOf(family, ordered).groups
     }
   }
 
-  override def changes(family: Int, group: Int): ChangeCursor =
-    if (lock.isMine) changesNow(family, group) else lock.locked(changesNow(family, group))
-
-  private def changesNow(family: Int, group: Int): ChangeCursor = {
+  override def changes(family: Int, group: Int): ChangeCursor = lock.entered {
     requireOpen("tell the changes")
     node.families(family) match {
       case hashed: HashedIndex =>
@@ -258,9 +242,9 @@ private[map] final class ArenaTxn(
   /** The journal of the family of the last call, sorted, and how much of it. */
   private var lastJournal: Journal = _
   private var lastSize = 0
-  private var lastByGroup: ByGroup = _
+  private var lastByGroup: GroupedRecords = _
 
-  private def byGroup(rows: HashedIndex): ByGroup = {
+  private def byGroup(rows: HashedIndex): GroupedRecords = {
     if ((lastJournal ne rows.journal) || lastSize != rows.journal.changes) {
       lastJournal = rows.journal
       lastSize = rows.journal.changes
@@ -277,12 +261,9 @@ private[map] final class ArenaTxn(
   private def changesIn(family: Int, rows: HashedIndex): ChangedRecordsCursor = {
     if (lastRows ne rows) {
       lastRows = rows
-      val (put, gone) = (new IntList, new IntList)
       lastChanged = new ChangedRecordsCursor(
         records.addresses,
         rows.spec,
-        put,
-        gone,
         base.epoch,
         keysOfBase(family),
         lock
@@ -397,10 +378,7 @@ private[map] final class ArenaTxn(
     lastChanges
   }
 
-  override def commit(version: VersionId): Unit =
-    if (lock.isMine) commitNow(version) else lock.locked(commitNow(version))
-
-  private def commitNow(version: VersionId): Unit = {
+  override def commit(version: VersionId): Unit = lock.entered {
     requireOpen(s"commit version $version")
     map.committed(node, version)
     end()
@@ -433,7 +411,7 @@ private[map] final class ArenaTxn(
     super.release()
   }
 
-  override protected def newPin(map: ArenaMap, node: VersionNode): Pin = {
+  override protected def newPin(map: ArenaMap, node: VersionNode): Cleanable = {
     val base = node.base
     Pin.of(this)(map.released(node, base))
   }

@@ -1,12 +1,15 @@
 package io.keyfold.map.arena
 
+import java.lang.ref.Cleaner.Cleanable
+
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
+import io.keyfold.io.OnFailure
 import io.keyfold.map.cold.{ColdByGroup, ColdFiles, ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashTable, Sight}
-import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
-import io.keyfold.map.value.{RecordRun, Records, ValueHead, ValueNodes, ValueSteps}
+import io.keyfold.map.ordered.{OrderedTree, TreeCursor}
+import io.keyfold.map.value.{GroupedRecords, RecordRun, Records, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.Slice
@@ -194,13 +197,10 @@ private[map] class ArenaView(
     finally table.lock.unlock()
   }
 
-  override def scan(family: Int): RowCursor =
-    if (lock.isMine) scanNow(family) else lock.locked(scanNow(family))
-
-  private def scanNow(family: Int): RowCursor = node.families(family) match {
+  override def scan(family: Int): RowCursor = lock.entered(node.families(family) match {
     case hashed: HashedIndex   => scanHashed(family, hashed)
     case ordered: OrderedIndex => scanTree(ordered, TreeCursor.first, null)
-  }
+  })
 
   /** Lazy groups are put when the cursor is there. Not for an open transaction, whose cursor must
     * not show what it writes meanwhile.
@@ -264,22 +264,19 @@ private[map] class ArenaView(
         )
     }
 
-  override def groups(family: Int): Array[Int] =
-    if (lock.isMine) groupsNow(family) else lock.locked(groupsNow(family))
-
-  private def groupsNow(family: Int): Array[Int] = node.families(family) match {
+  override def groups(family: Int): Array[Int] = lock.entered(node.families(family) match {
     case hashed: HashedIndex =>
       // Whether those have rows is not known.
       val missing = awaitAll(hashed)
       // Rows of others may be of other versions, or removed.
       missing ++ groupsOf(hashed).diff(missing).filter { group =>
         hashed.table.locked(hashed.table.hasRows(group, sight)) ||
-        hashed.cold(group) != 0 && isThere(scanGroupNow(family, group))
+        hashed.cold(group) != 0 && isThere(scanGroup(family, group))
       }
     case ordered: OrderedIndex =>
       val hot = grouped(ordered).groups
       if (lastCold == null) hot else (hot ++ lastCold.groups).distinct
-  }
+  })
 
   private def isThere(rows: RowCursor) =
     try rows.next()
@@ -291,19 +288,17 @@ private[map] class ArenaView(
   }
 
   override def scanGroup(family: Int, group: Int): RowCursor =
-    if (lock.isMine) scanGroupNow(family, group) else lock.locked(scanGroupNow(family, group))
-
-  private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
-    case hashed: HashedIndex =>
-      val isHere = isGroupHere(hashed.table, group)
-      val other = if (isHere) null else privateGroups.scan(family, hashed.table, group)
-      renewIfStale()
-      if (other != null) other else scanGroups(hashed, Array(group))
-    case ordered: OrderedIndex =>
-      val run = grouped(ordered).of(group)
-      val hot = new RecordRunCursor(tree.records, run, steps(ordered), lock, txn)
-      if (lastCold == null) hot else new TieredCursor(hot, lastCold.of(group), lock, txn, null)
-  }
+    lock.entered(node.families(family) match {
+      case hashed: HashedIndex =>
+        val isHere = isGroupHere(hashed.table, group)
+        val other = if (isHere) null else privateGroups.scan(family, hashed.table, group)
+        renewIfStale()
+        if (other != null) other else scanGroups(hashed, Array(group))
+      case ordered: OrderedIndex =>
+        val run = grouped(ordered).of(group)
+        val hot = new RecordRunCursor(tree.records, run, steps(ordered), lock, txn)
+        if (lastCold == null) hot else new TieredCursor(hot, lastCold.of(group), lock, txn, null)
+    })
 
   /** The ordered family of the last call. */
   private var lastGrouped: GroupedRecords = _
@@ -322,9 +317,9 @@ private[map] class ArenaView(
     if (lastRows ne rows) {
       lastRows = null
       lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(
-        tree.eachNewer(rows.root, OrderedTree.AnyEpoch)
+        tree.eachNewer(rows.root, ValueSteps.AnyEpoch)
       )
-      lastCold = coldByGroup(rows, OrderedTree.AnyEpoch)
+      lastCold = coldByGroup(rows, ValueSteps.AnyEpoch)
       lastRows = rows
     }
     lastGrouped
@@ -336,21 +331,17 @@ private[map] class ArenaView(
   protected def coldByGroup(rows: OrderedIndex, epoch: Int): ColdByGroup = {
     var sorted: ColdByGroup = null
     val leaf = tree.newLeaf
-    try {
+    OnFailure(if (sorted != null) sorted.files.close()) {
       tree.eachCold(rows.root, epoch) { at =>
         if (sorted == null) sorted = new ColdByGroup(map.newFiles(), map.keyGroups)
         leaf.start(at)
         while (leaf.next()) {
           val row = leaf.row
-          if (epoch == OrderedTree.AnyEpoch || row.isChanged)
+          if (epoch == ValueSteps.AnyEpoch || row.isChanged)
             sorted.add(KeyGroups.groupOf(row.hash, map.keyGroups), row)
         }
       }
       if (sorted != null) sorted.finish()
-    } catch {
-      case e: Throwable =>
-        if (sorted != null) sorted.files.close()
-        throw e
     }
     if (sorted != null) sortedFiles ::= sorted.files
     sorted
@@ -360,12 +351,12 @@ private[map] class ArenaView(
     lock.shut()
     try
       if (isQuiet) {
-        try pin.run()
+        try pin.clean()
         finally sortedFiles.foreach(_.close())
       }
     finally if (privately != null) privately.close()
   }
 
   /** Must not capture this view, or the view could never be collected. */
-  protected def newPin(map: ArenaMap, node: VersionNode): Pin = Pin.of(this)(map.unpin(node))
+  protected def newPin(map: ArenaMap, node: VersionNode): Cleanable = Pin.of(this)(map.unpin(node))
 }

@@ -1,15 +1,14 @@
 package io.keyfold.map.arena
 
-import io.keyfold.map.RowCursor
-import io.keyfold.mem.Slice
+import io.keyfold.map.{CursorOver, RowCursor}
 
 /** The rows of several cursors, each made when the one before it has ended.
   *
   * @param cursors
   *   at least one
   */
-private[map] final class CursorsInTurn(cursors: Iterator[RowCursor]) extends RowCursor {
-  private var current = cursors.next()
+private[map] final class CursorsInTurn(cursors: Iterator[RowCursor])
+    extends CursorOver(cursors.next()) {
   private var closed = false
 
   /** Why the next one could not be made: its rows are not to be left out. */
@@ -30,13 +29,8 @@ private[map] final class CursorsInTurn(cursors: Iterator[RowCursor]) extends Row
     found
   }
 
-  override def nextValue(): Boolean = current.nextValue()
-  override def hash: Int = current.hash
-  override def key: Slice = current.key
-  override def value: Slice = current.value
-
   override def close(): Unit = {
     closed = true
-    current.close()
+    super.close()
   }
 }

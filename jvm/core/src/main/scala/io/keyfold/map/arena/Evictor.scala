@@ -4,10 +4,11 @@ import java.util.Arrays
 
 import scala.annotation.tailrec
 
+import io.keyfold.io.OnFailure
 import io.keyfold.map.cold.{ColdRun, ColdRunWriter, ColdRuns, ColdSpace, MergedRuns}
-import io.keyfold.map.hash.{ByGroup, HashPages}
-import io.keyfold.map.value.{IntList, Records, ValueHead, ValueSteps}
-import io.keyfold.map.version.{HashedIndex, RecordSpace, RunSpace, VersionNode}
+import io.keyfold.map.hash.HashPages
+import io.keyfold.map.value.{GroupedRecords, IntList, Records, ValueHead, ValueSteps}
+import io.keyfold.map.version.{HashedIndex, RecordSpace, VersionNode}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
 
@@ -21,7 +22,6 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
 
   private val reader = new Records(arena.addresses)
   private val records = new RecordSpace(arena, node)
-  private val runSpace = new RunSpace(cold, node)
   private val runs = new ColdRuns(arena.addresses, cold.files)
   private val rowSizes = new RowSizes(arena.addresses)
   private val steps = new ValueSteps(arena.addresses)
@@ -82,10 +82,10 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       for (group <- rows.table.groups) spill(rows, group, rows.table.eachSlot(group))
     } else {
       val written = rows.journal.byGroup(keyGroups)
-      for (group <- written.present) spill(rows, group, eachWritten(rows, written, group))
+      for (group <- written.groups) spill(rows, group, eachWritten(rows, written, group))
     }
 
-  private def eachWritten(rows: HashedIndex, written: ByGroup, group: Int)(
+  private def eachWritten(rows: HashedIndex, written: GroupedRecords, group: Int)(
       use: Long => Unit
   ): Unit = {
     recordsOf.clear()
@@ -106,16 +106,20 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       (reader.isRow(record) || rows.table.before(record) == 0)
     }
     if (evicted.nonEmpty) {
-      val (own, older) = cold.list(rows.cold(group)).span(runSpace.isOwn)
+      val (own, older) = cold.list(rows.cold(group)).span(cold.epoch(_) > node.base.epoch)
       val merged = merging(own, evicted.length.toLong)
       val below = own.drop(merged.size) ++ older
       rows.cold(group) = newRun(rows, evicted, merged, below, isChanged = true)
-      merged.foreach(runSpace.retire)
+      merged.foreach(retire)
       for (content <- evicted) {
         leave(rows, group, HashPages.hashOf(content ^ Signed), HashPages.recordOf(content))
       }
     }
   }
+
+  /** The transaction's rows no longer need the run. */
+  private def retire(run: Int): Unit =
+    if (cold.epoch(run) > node.cursors.frozen) cold.free(run) else node.retired.addRun(run)
 
   /** Takes a record out of memory, but for what hides an older one. */
   private def leave(rows: HashedIndex, group: Int, hash: Int, record: Int): Unit = {
@@ -182,11 +186,8 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       isChanged: Boolean
   ): Int = {
     val writer = new ColdRunWriter(arena, cold.files, node.epoch, older.headOption.getOrElse(0))
-    try write(writer, rows, evicted, merged, older, isChanged)
-    catch {
-      case e: Throwable =>
-        writer.parts.foreach(cold.free)
-        throw e
+    OnFailure(writer.parts.foreach(cold.free)) {
+      write(writer, rows, evicted, merged, older, isChanged)
     }
     writer.newest
   }

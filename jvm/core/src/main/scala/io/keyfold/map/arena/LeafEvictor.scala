@@ -48,35 +48,30 @@ private[map] final class LeafEvictor(arena: Arena, cold: ColdSpace, versions: Se
     val writer = new ColdLeafWriter(cold, spec.multiValue, baseEpoch = Int.MaxValue)(
       records.freeNewer(spec, _, epoch = 0)
     )
+    def move(leaf: Int, counted: Int)(place: Int => Unit): Unit = {
+      val at = addresses.of(leaf)
+      val isOld = !TreePages.isCold(at) && TreePages.epoch(at) <= epoch
+      if (isOld && shared.isComplete(counted) && rowSizes.mayLeave(spec, at)) {
+        writer.add(leaf) { cold =>
+          place(cold)
+          shared.replace(leaf, cold)
+        }
+      }
+    }
     val at = addresses.of(piece.page)
     if (TreePages.isBranch(at)) {
       for (i <- 0 until TreePages.entries(at)) {
         val leaf = TreePages.child(at, i)
-        if (isOld(leaf, epoch) && mayLeave(piece, leaf, piece.counted + shared.count(leaf))) {
-          writer.add(leaf) { cold =>
-            TreePages.setChild(at, i, cold)
-            shared.replace(leaf, cold)
-          }
-        }
+        move(leaf, piece.counted + shared.count(leaf))(TreePages.setChild(at, i, _))
       }
-    } else if (isOld(piece.page, epoch) && mayLeave(piece, piece.page, piece.counted)) {
-      writer.add(piece.page) { cold =>
+    } else
+      move(piece.page, piece.counted) { cold =>
         piece.rows.root = cold
-        shared.replace(piece.page, cold)
         piece.page = cold
       }
-    }
     writer.finish()
     before - arena.liveBytes
   }
-
-  private def isOld(leaf: Int, epoch: Int) = {
-    val at = addresses.of(leaf)
-    !TreePages.isCold(at) && TreePages.epoch(at) <= epoch
-  }
-
-  private def mayLeave(piece: Piece, leaf: Int, counted: Int) =
-    shared.isComplete(counted) && rowSizes.mayLeave(piece.rows.spec, addresses.of(leaf))
 }
 
 private[arena] object LeafEvictor {

@@ -3,8 +3,9 @@ package io.keyfold.map.arena
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfOrder
+import io.keyfold.io.OnFailure
 import io.keyfold.map.hash.HashTable
-import io.keyfold.map.{MapTxn, MapView, RowCursor, RowSink}
+import io.keyfold.map.{CursorOver, MapTxn, MapView, RowCursor, RowSink}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.page.PagePool
 import io.keyfold.model.FamilySpec
@@ -51,18 +52,18 @@ private[map] final class PrivateGroups(
     requireOpen()
     if (has(family, group)) rows
     else
-      try {
+      OnFailure(startOver()) {
         val isTaken = lazyLoad.putElsewhere(table, group, new Sink(rows, family))
         if (isTaken) taken(family) += group
         if (isTaken) rows else null
-      } catch {
-        case e: Throwable =>
-          // A part of the group may be there, and must not be added to.
-          rows.release()
-          taken.foreach(_.clear())
-          rows = newRows()
-          throw e
       }
+  }
+
+  /** A part of a group may be there, and must not be added to. */
+  private def startOver(): Unit = {
+    rows.release()
+    taken.foreach(_.clear())
+    rows = newRows()
   }
 
   /** The rows of a group, whose memory is free behind the last of them; null if the map has it. */
@@ -102,7 +103,7 @@ private[map] final class PrivateGroups(
       to.remove(family, hash, key)
   }
 
-  private final class EndingCursor(rows: RowCursor, end: () => Unit) extends RowCursor {
+  private final class EndingCursor(rows: RowCursor, end: () => Unit) extends CursorOver(rows) {
     private var ended = false
 
     override def next(): Boolean = !ended && (rows.next() || {
@@ -110,14 +111,11 @@ private[map] final class PrivateGroups(
       false
     })
 
-    override def nextValue(): Boolean = !ended && rows.nextValue()
-    override def hash: Int = rows.hash
-    override def key: Slice = rows.key
-    override def value: Slice = rows.value
+    override def nextValue(): Boolean = !ended && super.nextValue()
 
     override def close(): Unit = if (!ended) {
       ended = true
-      rows.close()
+      super.close()
       end()
     }
   }

@@ -1,9 +1,8 @@
 package io.keyfold.map.arena
 
-import io.keyfold.map.RowCursor
+import io.keyfold.map.{CursorOver, RowCursor}
 import io.keyfold.map.cursor.{PagePins, ViewLock}
 import io.keyfold.map.version.OpenCursor
-import io.keyfold.mem.Slice
 
 /** The rows of key groups: first those in runs, then those in memory.
   *
@@ -14,15 +13,13 @@ import io.keyfold.mem.Slice
   * @param pinned
   *   of the transaction, unpinned behind the rows in runs; null if there is none
   */
-private[map] final class TieredCursor(
-    hot: RowCursor,
-    cold: RowCursor,
+private[map] class TieredCursor[C <: RowCursor](
+    hot: C,
+    cold: C,
     lock: ViewLock,
     txn: PagePins,
     pinned: OpenCursor
-) extends RowCursor {
-  private var current: RowCursor = cold
-
+) extends CursorOver[C](cold) {
   private var pages = pinned
 
   override def next(): Boolean =
@@ -40,11 +37,6 @@ private[map] final class TieredCursor(
     if (pages != null) txn.unpinPages(pages)
     pages = null
   }
-
-  override def nextValue(): Boolean = current.nextValue()
-  override def hash: Int = current.hash
-  override def key: Slice = current.key
-  override def value: Slice = current.value
 
   override def close(): Unit = {
     if (pages == null && lock.isMine) endCold() else lock.ifQuiet(endCold())

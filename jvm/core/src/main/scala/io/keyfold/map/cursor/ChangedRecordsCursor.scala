@@ -23,12 +23,12 @@ import io.keyfold.model.FamilySpec
 private[map] final class ChangedRecordsCursor(
     addresses: Addresses,
     val spec: FamilySpec,
-    val put: IntList,
-    val gone: IntList,
     baseEpoch: Int,
     base: KeySet,
     lock: ViewLock
 ) extends ChangeCursor {
+  val put = new IntList
+  val gone = new IntList
   private val records = new Records(addresses)
   private val values = if (spec.multiValue) new ValueSteps(addresses) else null
   private var index = -1

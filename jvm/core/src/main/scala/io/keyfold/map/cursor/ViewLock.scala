@@ -36,6 +36,11 @@ private[map] final class ViewLock(val view: MapView, first: Thread) {
   /** Whether the caller needs no lock. */
   def isMine: Boolean = biased && isFirst
 
+  /** Runs a call, with the lock if the caller needs it. Calls for single rows look themselves, and
+    * so make no closure.
+    */
+  def entered[T](call: => T): T = if (isMine) call else locked(call)
+
   /** Runs a call of a thread that needs the lock.
     *
     * @throws io.keyfold.errors.OutOfOrder

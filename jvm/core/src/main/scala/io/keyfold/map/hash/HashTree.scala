@@ -3,6 +3,7 @@ package io.keyfold.map.hash
 import java.nio.channels.ClosedByInterruptException
 
 import io.keyfold.errors.OutOfMemory
+import io.keyfold.io.OnFailure
 import io.keyfold.map.value.{IntList, Records}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
@@ -152,12 +153,8 @@ private[hash] final class HashTree(arena: Arena, records: Records) {
     eachSlot(leaf)(content => counts(childOf(hashOf(content), shift)) += 1)
     val branch = newPage(0, BranchLength)
     val at = addressOf(branch)
-    try {
+    OnFailure(free(branch)) {
       for (i <- 0 until Fanout if counts(i) > 0) setSlot(at, i, newLeaf(slotsFor(counts(i))))
-    } catch {
-      case e: Throwable =>
-        free(branch)
-        throw e
     }
     eachSlot(leaf) { content =>
       place(addressOf(slot(at, childOf(hashOf(content), shift))), content)

@@ -2,7 +2,7 @@ package io.keyfold.map.hash
 
 import java.util.Arrays
 
-import io.keyfold.map.value.{IntList, Records}
+import io.keyfold.map.value.{GroupedRecords, IntList, Records}
 
 /** What a transaction has written to a hash table: for each key its newest record, with its key
   * group and the record that it was put before. Later it tells what can be freed, or taken back.
@@ -91,5 +91,11 @@ private[map] final class Journal {
   /** @param keyGroups
     *   G
     */
-  def byGroup(keyGroups: Int): ByGroup = new ByGroup(records, groups, keyGroups)
+  def byGroup(keyGroups: Int): GroupedRecords = new GroupedRecords(keyGroups)(use => {
+    var i = 0
+    while (i < records.size) {
+      if (records(i) != 0) use(groups(i), records(i))
+      i += 1
+    }
+  })
 }

@@ -2,7 +2,7 @@ package io.keyfold.map.ordered
 
 import io.keyfold.map.cold.ColdByGroup
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, ViewLock}
-import io.keyfold.map.value.{IntList, RecordRun}
+import io.keyfold.map.value.{GroupedRecords, IntList}
 import io.keyfold.map.version.OrderedIndex
 import io.keyfold.mem.Slice
 
@@ -47,17 +47,12 @@ private[map] final class OrderedChanges(
     val cursor = new ChangedRecordsCursor(
       tree.addresses,
       rows.spec,
-      new IntList,
-      new IntList,
       baseEpoch,
       base,
       lock
     )
-    addTo(cursor.put, put.of(group))
-    addTo(cursor.gone, gone.of(group))
+    put.addTo(cursor.put, group)
+    gone.addTo(cursor.gone, group)
     cursor
   }
-
-  private def addTo(list: IntList, run: RecordRun): Unit =
-    for (i <- 0 until run.size) list.add(run(i))
 }

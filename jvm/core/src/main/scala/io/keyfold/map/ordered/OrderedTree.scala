@@ -1,7 +1,7 @@
 package io.keyfold.map.ordered
 
 import io.keyfold.map.cold.{ColdFiles, ColdRow}
-import io.keyfold.map.value.{IntList, Records}
+import io.keyfold.map.value.{IntList, Records, ValueSteps}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Addresses
 
@@ -10,7 +10,6 @@ import io.keyfold.mem.arena.Addresses
   * [[ColdLeafWriter]].
   */
 private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
-  import OrderedTree._
   import TreePages._
 
   val records = new Records(addresses)
@@ -107,7 +106,7 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
     * transaction's base, and of which the base has not the row; skips older pages.
     *
     * @param epoch
-    *   [[OrderedTree.AnyEpoch]]: for all records
+    *   [[ValueSteps.AnyEpoch]]: for all records
     */
   def eachNewer(page: Int, epoch: Int)(use: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
@@ -117,7 +116,8 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
       var i = 0
       while (i < count) {
         if (branch) eachNewer(child(at, i), epoch)(use)
-        else if (epoch == AnyEpoch || !records.isOfBase(record(at, i), epoch)) use(record(at, i))
+        else if (epoch == ValueSteps.AnyEpoch || !records.isOfBase(record(at, i), epoch))
+          use(record(at, i))
         i += 1
       }
     }
@@ -160,10 +160,4 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
     }
     low
   }
-}
-
-private[map] object OrderedTree {
-
-  /** An epoch before all others. */
-  val AnyEpoch = 0
 }

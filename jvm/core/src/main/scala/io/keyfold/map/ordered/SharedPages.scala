@@ -74,14 +74,10 @@ private[map] final class SharedPages(
       else TreePages.setChild(addresses.of(branches(place)), entries(place), other)
     }
 
+  /** Index of the first that is not below `key`; none is there twice. */
   private def firstOf(key: Long): Int = {
-    var low = 0
-    var high = led.length
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (led(middle) < key) low = middle + 1 else high = middle
-    }
-    low
+    val at = Arrays.binarySearch(led, key)
+    if (at < 0) ~at else at
   }
 }
 

@@ -148,8 +148,7 @@ private[keyfold] class LineageReader(
   private def check(file: FileReader): Unit = {
     val found = file.footer.identity
     if (StoreLocation(found.operator, found.partition, found.store) != location) {
-      throw new CorruptFile(
-        file.path,
+      file.fail(
         s"it belongs to operator ${found.operator} partition ${found.partition} " +
           s"store ${found.store}, not to $location"
       )

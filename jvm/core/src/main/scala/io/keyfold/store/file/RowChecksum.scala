@@ -3,7 +3,7 @@ package io.keyfold.store.file
 import java.util.zip.CRC32C
 
 import io.keyfold.errors.CorruptRow
-import io.keyfold.map.RowCursor
+import io.keyfold.map.{CursorOver, RowCursor}
 import io.keyfold.mem.{Mem, Slice}
 import io.keyfold.model.{Family, StoreLocation}
 
@@ -94,11 +94,7 @@ private final class Crc32cChecksum(verifyEvery: Long, location: StoreLocation, o
     strip(stored)
   }
 
-  override def reading(cursor: RowCursor): RowCursor = new RowCursor {
-    override def hash: Int = cursor.hash
-    override def key: Slice = cursor.key
-    override def value: Slice = cursor.value
-    override def close(): Unit = cursor.close()
+  override def reading(cursor: RowCursor): RowCursor = new CursorOver(cursor) {
     override def next(): Boolean = cursor.next() && {
       read(key, value)
       true

@@ -86,20 +86,21 @@ private[store] final class StoreFiles(
       OnFailure(file.close()) {
         val found = file.footer.identity
         val place = StoreLocation(location.operator, found.partition, location.store)
-        def fail(detail: String) = throw new CorruptFile(file.path, detail)
         if (found.operator != location.operator || found.store != location.store) {
-          fail(s"it belongs to operator ${found.operator} store ${found.store}, not to $location")
+          file.fail(
+            s"it belongs to operator ${found.operator} store ${found.store}, not to $location"
+          )
         }
         if (path != s"${place.folder}/${reference.kind.nameOf(reference.version)}") {
-          fail(s"it is of partition ${found.partition}")
+          file.fail(s"it is of partition ${found.partition}")
         }
         if (file.length != reference.length && !reference.mayBeWrittenAgain) {
-          fail(s"it has ${file.length} bytes, not ${reference.length} as the reference says")
+          file.fail(s"it has ${file.length} bytes, not ${reference.length} as the reference says")
         }
         if (found.keyGroups != by.keyGroups) {
-          fail(s"it has ${found.keyGroups} key groups, not ${by.keyGroups}")
+          file.fail(s"it has ${found.keyGroups} key groups, not ${by.keyGroups}")
         }
-        if (found.partitions < 1) fail("its number of partitions is not known")
+        if (found.partitions < 1) file.fail("its number of partitions is not known")
       }
       file
     } catch {

@@ -67,11 +67,7 @@ private[store] final class ChainApplier(
         txn
       }
       val made = readAll(steps, Lineage(references)) { file =>
-        file.footer.dropped.foreach { name =>
-          val index = txn.familyIndex(name)
-          if (index >= 0) txn.dropFamily(index)
-        }
-        val families = familiesIn(txn, file)
+        val families = familiesIn(txn, file)(_ => ())
         new EntryApplier(families, file, EntryFilter.All, 0, location.partition, rowChecksum)
           .applyAll(txn)
       }
@@ -100,14 +96,7 @@ private[store] final class ChainApplier(
       var isLeft = false
       try {
         val made = readAll(steps, Lineage.Empty) { file =>
-          file.footer.dropped.foreach { name =>
-            val index = txn.familyIndex(name)
-            if (index >= 0) {
-              txn.dropFamily(index)
-              rows.dropFamily(index)
-            }
-          }
-          rows.add(file, familiesIn(txn, file))
+          rows.add(file, familiesIn(txn, file)(rows.dropFamily))
           newest = file.footer
         }
         if (made.isLeft) Some(made)
@@ -158,48 +147,24 @@ private[store] final class ChainApplier(
     } finally opened.close()
   }
 
+  /** In the place of a snapshot or a merged delta other files may give the same, but not of a
+    * delta.
+    */
   private def readStep(below: Lineage, step: Ancestor, opened: OpenedAhead)(
-      use: FileReader => Unit
-  ) =
-    if (step.kind == FileKind.Delta) readDelta(below, step, opened)(use)
-    else readTier(below, step, opened)(use)
-
-  private def grown(below: Lineage, step: Ancestor, file: FileReader) =
-    below.grown(step, file.fingerprint, Lineage.rowsOf(file.footer.families))
-
-  /** A snapshot or a merged delta: other files may give the same. */
-  private def readTier(below: Lineage, tier: Ancestor, opened: OpenedAhead)(
       use: FileReader => Unit
   ): Either[Unusable, Lineage] =
     try {
       val file = opened.next()
       try
-        if (!files.counts(tier.version, file.footer)) Left(Unusable.Replaced(tier))
+        if (!files.counts(step.version, file.footer)) Left(Unusable.Replaced(step))
         else {
           checkKeyGroups(file)
           use(file)
-          Right(grown(below, tier, file))
+          Right(below.grown(step, file.fingerprint, Lineage.rowsOf(file.footer.families)))
         }
       finally file.close()
     } catch {
-      // Running out of memory says nothing about the file, nor does the local disk.
-      case e @ (_: OutOfMemory | _: LocalFileFailed)   => throw e
-      case e: IOException if Interrupts.isInterrupt(e) => throw e
-      case e @ (_: StoreError | _: IOException)        => Left(Unusable.Damaged(tier, e))
-    }
-
-  private def readDelta(below: Lineage, delta: Ancestor, opened: OpenedAhead)(
-      use: FileReader => Unit
-  ): Either[Unusable, Lineage] =
-    try {
-      val file = opened.next()
-      try {
-        checkKeyGroups(file)
-        use(file)
-        Right(grown(below, delta, file))
-      } finally file.close()
-    } catch {
-      case e @ (_: CorruptFile | _: MissingFile) =>
+      case e @ (_: CorruptFile | _: MissingFile) if step.kind == FileKind.Delta =>
         val readable = below.elements.headOption.fold(VersionId.Empty)(_.version)
         val error = new UnreadableVersion(
           s"Cannot load $location version $target: ${e.getMessage} The newest version before it " +
@@ -207,7 +172,12 @@ private[store] final class ChainApplier(
             s"${readable.version - 1}).",
           e
         )
-        Left(Unusable.Damaged(delta, error))
+        Left(Unusable.Damaged(step, error))
+      // Running out of memory says nothing about the file, nor does the local disk.
+      case e @ (_: OutOfMemory | _: LocalFileFailed)                           => throw e
+      case e: IOException if Interrupts.isInterrupt(e)                         => throw e
+      case e @ (_: StoreError | _: IOException) if step.kind != FileKind.Delta =>
+        Left(Unusable.Damaged(step, e))
     }
 
   /** @param another
@@ -243,8 +213,20 @@ private[store] final class ChainApplier(
         )
     }
 
-  private def familiesIn(txn: MapTxn, file: FileReader): Array[Int] =
+  /** Drops the families that a file drops, and makes those that it has.
+    *
+    * @param onDrop
+    *   called with the index of each that is dropped
+    * @return
+    *   for each of the file's families its index in the transaction
+    */
+  private def familiesIn(txn: MapTxn, file: FileReader)(onDrop: Int => Unit): Array[Int] = {
+    for (index <- file.footer.dropped.iterator.map(txn.familyIndex) if index >= 0) {
+      txn.dropFamily(index)
+      onDrop(index)
+    }
     file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
+  }
 
   private def checkKeyGroups(file: FileReader): Unit = {
     val found = file.footer.identity.keyGroups
@@ -266,12 +248,8 @@ private[store] final class ChainApplier(
     else if (txn.families(index).spec.isKeptAs(spec)) {
       if (spec.strays) txn.markStrays(index)
       index
-    } else {
-      throw new CorruptFile(
-        file.path,
-        s"its column family ${spec.name} has other encodings than in the files before it"
-      )
-    }
+    } else
+      file.fail(s"its column family ${spec.name} has other encodings than in the files before it")
   }
 }
 

@@ -1,6 +1,5 @@
 package io.keyfold.store.load
 
-import io.keyfold.errors.CorruptFile
 import io.keyfold.format.{BlockEntries, FileReader, GroupRun, Layout}
 import io.keyfold.map.RowSink
 import io.keyfold.mem.Slice
@@ -103,8 +102,7 @@ private[store] final class EntryApplier(
       }
     }
     if (bytes != run.bytes) {
-      throw new CorruptFile(
-        file.path,
+      file.fail(
         s"key group ${run.group} has $bytes bytes of keys and values, its footer says ${run.bytes}"
       )
     }
@@ -119,14 +117,12 @@ private[store] final class EntryApplier(
     blockAt = null
   }
 
-  private def misplaced(entry: Int, partition: Int) = throw new CorruptFile(
-    file.path,
+  private def misplaced(entry: Int, partition: Int) = file.fail(
     s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which does not belong to " +
       s"partition $partition"
   )
 
-  private def unknownFamily(family: Int, entry: Int) = throw new CorruptFile(
-    file.path,
+  private def unknownFamily(family: Int, entry: Int) = file.fail(
     s"block $blockIndex entry $entry is of column family " +
       s"${file.footer.families(family).spec.name}, which the version does not have, or has with " +
       "other encodings"

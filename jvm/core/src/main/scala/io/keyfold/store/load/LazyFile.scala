@@ -6,7 +6,6 @@ import java.util.concurrent.Future
 
 import scala.collection.mutable
 
-import io.keyfold.errors.CorruptFile
 import io.keyfold.format.{BlockEntries, FileReader}
 import io.keyfold.map.{LocalBytes, RowSink}
 import io.keyfold.store.file.RowChecksum
@@ -35,9 +34,7 @@ private[load] final class LazyFile(
   private val runs = mutable.LongMap.from(
     file.footer.groups.iterator.map(run => keyOf(run.family, run.group) -> run)
   )
-  if (runs.size != file.footer.groups.size) {
-    throw new CorruptFile(file.path, "a key group is listed twice")
-  }
+  if (runs.size != file.footer.groups.size) file.fail("a key group is listed twice")
 
   private val isSmall = file.footer.blocks.iterator.map(_.rawLength.toLong).sum <= MostDecoded
 
