@@ -166,7 +166,8 @@ final class ArenaMap private[map] (
     */
   private[map] def loadGroup(table: HashTable, group: Int): Boolean = {
     val (isAlone, txn) = synchronized {
-      val isAlone = writer == null && !isGivenUp
+      // An interrupted thread might fail half way, and end the map.
+      val isAlone = writer == null && !isGivenUp && !Thread.currentThread.isInterrupted
       if (isAlone) OnFailure(giveUp())(fill(table, group))
       (isAlone, writing.get)
     }

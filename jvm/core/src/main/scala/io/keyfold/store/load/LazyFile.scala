@@ -121,12 +121,15 @@ private[load] final class LazyFile(
   /** While blocks are asked for in their order, another thread reads the next. */
   private def inOrder(index: Int): BlockEntries = {
     val isNext = index == lastBlock + 1
-    val read = if (isNext && ahead != null) resultOf(ahead) else null
-    val entries = if (read != null) read else block(index)
+    val read = if (isNext) ahead else null
+    // Before anything can fail: what is left of another block must not be taken for the next one.
+    ahead = null
     lastBlock = index
-    val hasNext = isNext && index + 1 < numbers.length
+    val found = if (read != null) resultOf(read) else null
+    val entries = if (found != null) found else block(index)
     // Nobody may ask for it, and its heap is not to be held for that.
-    ahead = if (hasNext) BlocksAhead.submit(() => new SoftReference(block(index + 1))) else null
+    if (isNext && index + 1 < numbers.length)
+      ahead = BlocksAhead.submit(() => new SoftReference(block(index + 1)))
     entries
   }
 

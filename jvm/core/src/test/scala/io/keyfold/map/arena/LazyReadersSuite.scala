@@ -70,6 +70,17 @@ class LazyReadersSuite extends AnyFunSuite {
     loaded.checkEmpty()
   }
 
+  test("a reader that is interrupted puts nothing into the map, whose end a failure would be") {
+    val loaded = new Loaded
+    val view = loaded.map.pin(V1)
+    Thread.currentThread.interrupt()
+    val found = get(view, 5)
+    assert(Thread.interrupted() && found.contains("first") && loaded.map.loadedGroups == 0)
+    assert(get(view, 6).contains("first") && loaded.map.loadedGroups == 1)
+    view.release()
+    loaded.checkEmpty()
+  }
+
   test("a view whose families have other indices than when they were loaded, lists among them") {
     val map = newMap()
     val other = newMap()
