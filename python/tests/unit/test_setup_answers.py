@@ -16,7 +16,8 @@ from keyfold.setup import facts
 # As an executor of a cluster is started.
 COMMAND = "org.apache.spark.executor.CoarseGrainedExecutorBackend --executor-id {} --hostname host"
 DISK = {"path": "/data", "free": 1 << 30, "kind": "ext4"}
-MEMORY = {"budget": 1, "heap": 1, "besideHeap": 1, "memory": 9, "folders": [DISK]}
+SIZES = {"budget": 1, "heap": 1, "beside_heap": 1, "machine": 9}
+MEMORY = {"memory": SIZES, "folders": [DISK]}
 Row = tuple[str | None, ...]
 
 

@@ -15,7 +15,7 @@ from keyfold.describe.values import (
 from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
 from keyfold.format.footer import Family, total
 from keyfold.format.names import FileKind
-from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.batch import Batch, settled
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.spark_log.progress import Progress, oldest_offsets, read_progress
@@ -32,17 +32,11 @@ def describe(storage: Storage, query: str | None) -> Description:
     Raises:
         StorageError: the storage cannot be reached.
     """
+    return settled(storage, lambda: _describe(storage, query), lambda it: not it.problems)
+
+
+def _describe(storage: Storage, query: str | None) -> Description:
     progress = read_progress(storage)
-    description = _describe(storage, query, progress)
-    if description.problems:
-        storage.forget()
-        later = read_progress(storage)
-        if later.last_batch != progress.last_batch:
-            return _describe(storage, query, later)
-    return description
-
-
-def _describe(storage: Storage, query: str | None, progress: Progress) -> Description:
     problems: list[Problem] = []
 
     def add(path: str, error: KeyfoldError) -> None:

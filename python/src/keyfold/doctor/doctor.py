@@ -15,7 +15,7 @@ from keyfold.doctor.retention import too_long, too_short
 from keyfold.doctor.skew import skew
 from keyfold.doctor.snapshots import small_files, too_often, too_rare
 from keyfold.errors import FileMissingError
-from keyfold.spark_log.batch import Batch, read_at
+from keyfold.spark_log.batch import find_batch, settled
 from keyfold.spark_log.logs import batches
 from keyfold.storage.storage import Storage
 from keyfold.text.units import count, duration, plural, size
@@ -35,21 +35,16 @@ def examine_checkpoint(
         CheckpointDamagedError: the last entry of the commit log cannot be read.
         StorageError: the storage cannot be reached.
     """
-    if not batches(storage.once(), "commits"):
+    on = storage.once()
+    if not batches(on, "commits"):
         note = "No batch is committed yet, so there is nothing to judge."
-        return DoctorReport(storage.root, (), (), (note,), None)
-
-    def judged(on: Storage, batch: Batch) -> DoctorReport:
-        exam = examine(on, batch, cores, budget_bytes)
-        missing = next((it for it in exam.errors if isinstance(it, FileMissingError)), None)
-        if missing is not None:
-            on.listing("commits", anew=True)
-            if batches(on, "commits")[-1:] != [batch.number]:
-                # The query has deleted it meanwhile, and all is read again.
-                raise missing
-        return _judged(exam)
-
-    return read_at(storage, -1, judged)
+        return DoctorReport(on.root, (), (), (note,), None)
+    exam = settled(
+        on,
+        lambda: examine(on, find_batch(on, -1), cores, budget_bytes),
+        lambda it: not any(isinstance(error, FileMissingError) for error in it.errors),
+    )
+    return _judged(exam)
 
 
 def _judged(exam: Exam) -> DoctorReport:

@@ -104,6 +104,15 @@ class OperatorState:
         found = self.parts[0].files.storage.side_by_side(_steps, self.parts)
         return [(it, steps) for it, steps in zip(self.parts, found, strict=True) if steps]
 
+    def load_bytes(self, partition: int | None = None) -> int:
+        """Bytes of the files that loads read, of one partition or of all."""
+        return sum(
+            length_of(part, step)
+            for part, steps in self.chains
+            if partition in {None, part.location.partition}
+            for step in steps
+        )
+
     def deltas(self, versions: range) -> Iterator[tuple[Part, int, list[int]]]:
         """Part, version and the sizes of its deltas, one of each attempt, of these versions."""
         for part in self.parts:

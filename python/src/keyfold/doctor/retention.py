@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.operator_state import length_of
 from keyfold.doctor.report import Advice
 from keyfold.spark_log.logs import batches
 from keyfold.spark_log.migrated import earlier_batches
@@ -32,12 +31,7 @@ def too_long(exam: Exam) -> Iterator[Advice]:
     # Before the files of a load are looked for.
     if kept <= _MOST_BATCHES or disk < _LEAST_BYTES:
         return
-    last = sum(
-        length_of(part, step)
-        for it in exam.operators
-        for part, steps in it.chains
-        for step in steps
-    )
+    last = sum(it.load_bytes() for it in exam.operators)
     if disk >= _MOST_TIMES * last:
         saved = (disk - last) * (1 - _DEFAULT / kept)
         yield Advice(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.operator_state import OperatorState, length_of
+from keyfold.doctor.operator_state import OperatorState
 from keyfold.doctor.report import WITHOUT_STATE, Advice
 from keyfold.errors import KeyfoldError
 from keyfold.inspection.skew import measure
@@ -52,12 +52,7 @@ def skew(exam: Exam) -> Iterator[Advice]:
 
 def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
     look = f"`keyfold inspect {exam.path} skew` reads all rows and names the keys."
-    read = sum(
-        length_of(part, step)
-        for part, steps in operator.chains
-        if part.location.partition == partition
-        for step in steps
-    )
+    read = operator.load_bytes(partition)
     if read > _MOST_READ:
         return f"Its {size(read)} of files were not read: {look}"
     try:

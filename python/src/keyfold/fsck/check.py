@@ -18,7 +18,7 @@ from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.start import in_logs, uncommitted
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import Tree
-from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.batch import Batch, settled
 from keyfold.spark_log.logs import OperatorMetadata, batches
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import Walk, folders
@@ -26,9 +26,6 @@ from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-# How often to start again because the query has committed a batch meanwhile.
-_TRIES = 5
 
 
 def fsck(
@@ -46,19 +43,9 @@ def fsck(
     Raises:
         StorageError: the storage cannot be reached.
     """
-    for _ in range(_TRIES):
-        before = _ends(storage)
-        report = _fsck(storage, deep, progress, spark)
-        storage.forget()
-        if not report.findings or _ends(storage) == before:
-            break
-    return report
-
-
-def _ends(storage: Storage) -> list[int]:
-    """The oldest and the newest committed batch."""
-    committed = batches(storage, "commits")
-    return [*committed[:1], *committed[-1:]]
+    return settled(
+        storage, lambda: _fsck(storage, deep, progress, spark), lambda report: not report.findings
+    )
 
 
 def _fsck(

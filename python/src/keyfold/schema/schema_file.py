@@ -10,7 +10,7 @@ from keyfold.format.names import StoreLocation
 from keyfold.schema.data_type import Struct, parse_struct
 from keyfold.spark_log.logs import StoreMetadata
 from keyfold.storage.storage import Storage
-from keyfold.text.json_text import parse_json
+from keyfold.text.json_text import parse_object
 from keyfold.wire.cursor import Cursor, MalformedError
 
 DEFAULT_FAMILY = "default"
@@ -67,12 +67,9 @@ def _struct(text: str) -> Struct:
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        found = parse_json(text)
+        return parse_object(text)
     except ValueError as error:
-        raise MalformedError(f"it has text that is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise MalformedError("it holds JSON that is not an object")
-    return found
+        raise MalformedError(f"it has text that is not an object of JSON: {error}") from error
 
 
 class _Java(Cursor):

@@ -77,12 +77,12 @@ class Memory:
     """
 
     budget: int
-    budget_set: int | None
     heap: int
     beside_heap: int
-    off_heap: int | None
-    overhead: int | None
     machine: int
+    budget_set: int | None = None
+    off_heap: int | None = None
+    overhead: int | None = None
 
 
 @dataclass(frozen=True)
@@ -221,17 +221,8 @@ def _executor(
         identity = _option("executor-id", command), _option("hostname", command)
         return ExecutorFacts(*identity, jar)
     said = json.loads(answer)
-    memory = Memory(
-        said["budget"],
-        said.get("budgetSet"),
-        said["heap"],
-        said["besideHeap"],
-        said.get("offHeap"),
-        said.get("overhead"),
-        said["memory"],
-    )
     folders = tuple(Folder(**it) for it in said["folders"])
-    return ExecutorFacts(said["id"], said["host"], jar, memory, folders)
+    return ExecutorFacts(said["id"], said["host"], jar, Memory(**said["memory"]), folders)
 
 
 def _option(name: str, command: str | None) -> str:

@@ -17,7 +17,7 @@ from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.ranged_file import RangedFile
 from keyfold.storage.storage import Storage
-from keyfold.text.json_text import parse_json
+from keyfold.text.json_text import parse_object
 
 _LOG = "_delta_log"
 _COMMIT = re.compile(r"(\d{20})\.json")
@@ -146,12 +146,10 @@ class DeltaLog:
 
     def _object(self, path: str, line: str) -> dict[str, Any]:
         try:
-            found = parse_json(line)
+            return parse_object(line)
         except ValueError as error:
-            raise damaged(self._storage, path, f"it is not JSON: {error}") from error
-        if not isinstance(found, dict):
-            raise damaged(self._storage, path, "it has a line that is not a JSON object")
-        return found
+            what = f"it has a line that is not an object of JSON: {error}"
+            raise damaged(self._storage, path, what) from error
 
     def _transaction(self, path: str, txn: Any) -> dict[str, int]:  # noqa: ANN401 - JSON
         try:

@@ -17,7 +17,7 @@ from typing import Any
 from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
-from keyfold.text.json_text import parse_json
+from keyfold.text.json_text import parse_object
 
 _FOLDER = "metadata"
 # Those of a folder without a catalog, and those of which only the catalog knows the current one. A
@@ -128,9 +128,6 @@ def _object(storage: Storage, path: str) -> dict[str, Any]:
     content = storage.whole(path)
     try:
         text = gzip.decompress(content) if ".gz" in path else content
-        found = parse_json(text.decode())
+        return parse_object(text.decode())
     except (EOFError, OSError, ValueError, zlib.error) as error:
-        raise damaged(storage, path, f"it is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise damaged(storage, path, "it is not a JSON object")
-    return found
+        raise damaged(storage, path, f"it is not an object of JSON: {error}") from error

@@ -21,7 +21,7 @@ from keyfold.storage.storage import Storage
 
 T = TypeVar("T")
 
-# How often to start again because the query has deleted files of what was the last batch.
+# How often to start again because the query has deleted files meanwhile.
 _TRIES = 5
 
 
@@ -114,11 +114,37 @@ def _not_there(storage: Storage, number: int, committed: list[int]) -> str:
     )
 
 
+def settled(storage: Storage, read: Callable[[], T], is_whole: Callable[[T], bool]) -> T:
+    """What `read` returns; it is called again while it is not whole and the query goes on.
+
+    A running query deletes files of old batches, and the last one may become an old one meanwhile.
+
+    Args:
+        storage: what `read` reads, which forgets what it knows before the next call.
+        read: reads what is there.
+        is_whole: whether nothing is missing of what it has read.
+    """
+    for _ in range(_TRIES):
+        before = _ends(storage)
+        found = read()
+        if is_whole(found):
+            break
+        storage.forget()
+        if _ends(storage) == before:
+            break
+    return found
+
+
+def _ends(storage: Storage) -> list[int]:
+    """The oldest and the newest committed batch."""
+    committed = batches(storage, "commits")
+    return [*committed[:1], *committed[-1:]]
+
+
 def read_at(storage: Storage, batch: int, work: Callable[[Storage, Batch], T]) -> T:
     """Calls `work` with a batch, and with a storage that is asked everything once.
 
-    It is called again if the query commits another batch and deletes files: a running query deletes
-    files of old batches, and the last batch may become an old one meanwhile.
+    It is called again if the query commits another batch and deletes files.
     """
     once = storage.once()
     for left in reversed(range(_TRIES)):

@@ -12,7 +12,7 @@ from keyfold.format.names import is_number, is_store, written
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
-from keyfold.text.json_text import parse_json
+from keyfold.text.json_text import parse_object
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
 # More than any query has. The reader may look for partitions one by one, so the number is limited.
@@ -224,7 +224,7 @@ def _check_partitions(storage: Storage, path: str, said: object) -> None:
 
 
 def _variables(entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    properties = parse_json(entry.get("operatorPropertiesJson") or "{}")
+    properties = parse_object(entry.get("operatorPropertiesJson") or "{}")
     return tuple(
         (str(it["stateName"]), str(it["stateVariableType"]))
         for it in properties.get("stateVariables", ())
@@ -260,12 +260,9 @@ def _entry(
 
 def _object(storage: Storage, path: str, text: str) -> dict[str, Any]:
     try:
-        found = parse_json(text)
+        return parse_object(text)
     except ValueError as error:
-        raise _damaged(storage, path, f"it is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise _damaged(storage, path, "it is not a JSON object")
-    return found
+        raise _damaged(storage, path, f"it is not an object of JSON: {error}") from error
 
 
 def _damaged(storage: Storage, path: str, detail: str) -> CheckpointDamagedError:

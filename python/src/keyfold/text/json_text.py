@@ -11,18 +11,20 @@ _MOST_DEPTH = 200
 _LIMIT = 1 << 63
 
 
-def parse_json(text: str) -> Any:  # noqa: ANN401 - JSON is anything
-    """Parses JSON.
+def parse_object(text: str) -> dict[str, Any]:
+    """Parses an object of JSON.
 
     Raises:
-        ValueError: it is not JSON, or later code could not handle it: it is nested deeper than 200,
-        or has a number of more than 64 bits, NaN, an infinity or an unpaired surrogate.
+        ValueError: it is none, or later code could not handle it: it is nested deeper than 200, or
+        has a number of more than 64 bits, NaN, an infinity or an unpaired surrogate.
     """
     try:
         parsed = json.loads(text, parse_constant=_no_number)
     except RecursionError as error:
         raise ValueError(f"it is nested deeper than {_MOST_DEPTH}") from error
-    level = [parsed]
+    if not isinstance(parsed, dict):
+        raise ValueError(f"it is a {type(parsed).__name__}")  # noqa: TRY004 - it is of the text
+    level: list[Any] = [parsed]
     for _ in range(_MOST_DEPTH):
         level = [inner for value in level for inner in _inside(value)]
         if not level:

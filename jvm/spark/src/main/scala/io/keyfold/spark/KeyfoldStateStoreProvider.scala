@@ -2,11 +2,12 @@ package io.keyfold.spark
 
 import java.time.Clock
 import java.util.UUID
+import java.util.concurrent.Executor
 
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, MissingFile, UnreadableVersion}
-import io.keyfold.io.OnFailure
+import io.keyfold.io.{IdleThreads, OnFailure}
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command, HadoopBlobStore}
@@ -89,7 +90,7 @@ class KeyfoldStateStoreProvider
       new HadoopBlobStore(CheckpointPath.of(id), hadoopConf),
       Clock.systemUTC(),
       snapshotIsDurable,
-      BackgroundThread,
+      Background,
       new ArenaMap(_, memory)
     )
     metrics = new KeyfoldMetrics(id, hadoopConf.get(SparkPrivate.RunIdKey, ""), store)
@@ -276,6 +277,11 @@ class KeyfoldStateStoreProvider
 
 object KeyfoldStateStoreProvider {
   private val log = LoggerFactory.getLogger(classOf[KeyfoldStateStoreProvider])
+
+  /** Maintenance of all stores of this JVM that is due when they are loaded, one store after the
+    * other, so that many stores do not take the tasks' cores, memory and bandwidth at once.
+    */
+  private[spark] val Background: Executor = IdleThreads("keyfold-maintenance", most = 1)
 
   /** The newest version and the one before it, of which maintenance writes snapshots. */
   private val MinVersionsInMemory = 2

@@ -1,6 +1,5 @@
 package io.keyfold.spark
 
-import io.keyfold.spark.state.BackgroundThread
 import io.keyfold.testkit.Gate
 
 /** The work of Keyfold's background thread, for tests. */
@@ -12,7 +11,7 @@ object InBackground {
   /** Holds it back, once it has done what it was given so far. */
   def hold(): Gate = {
     val gate = new Gate
-    BackgroundThread.execute(() => gate.pass())
+    KeyfoldStateStoreProvider.Background.execute(() => gate.pass())
     gate.awaitArrival()
     gate
   }

@@ -21,6 +21,9 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     FileManagers.configured(root, conf)
   }
 
+  /** The manager, if it does more for objects than Spark's managers can be asked for. */
+  private def objects = Option(manager).collect { case it: ObjectFileManager => it }
+
   override def write(path: String)(body: OutputStream => Unit): Long =
     CheckpointFiles.write(manager, resolve(path), replaces = true)(body)
 
@@ -31,15 +34,13 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     case _                       => open(path)
   }
 
-  private def open(file: FileStatus) = manager match {
-    case objects: ObjectFileManager => new ObjectReader(objects, file)
-    case others                     => new HadoopBlobReader(others.open(file.getPath), file.getLen)
+  private def open(file: FileStatus): BlobReader = objects match {
+    case Some(its) => new ObjectReader(its, file)
+    case None      => new HadoopBlobReader(manager.open(file.getPath), file.getLen)
   }
 
-  override def exists(path: String): Boolean = manager match {
-    case objects: ObjectFileManager => objects.fileExists(resolve(path))
-    case others                     => others.exists(resolve(path))
-  }
+  override def exists(path: String): Boolean =
+    objects.fold(manager.exists(resolve(path)))(_.fileExists(resolve(path)))
 
   override def lengths(folder: String): Map[String, Long] =
     files(folder).map { case (name, file) => name -> file.length }
@@ -50,15 +51,10 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
       found.map(it => it.getPath.getName -> new HadoopListedFile(it)).toMap
     } catch { case _: FileNotFoundException => Map.empty }
 
-  override def delete(path: String): Unit = manager match {
-    case objects: ObjectFileManager => objects.deleteFile(resolve(path))
-    case others                     => others.delete(resolve(path))
-  }
+  override def delete(path: String): Unit =
+    objects.fold(manager.delete(resolve(path)))(_.deleteFile(resolve(path)))
 
-  override def clientRetries(): Long = manager match {
-    case objects: ObjectFileManager => objects.clientRetries()
-    case _                          => 0
-  }
+  override def clientRetries(): Long = objects.fold(0L)(_.clientRetries())
 
   override def describe(path: String): String = resolve(path).toString
 

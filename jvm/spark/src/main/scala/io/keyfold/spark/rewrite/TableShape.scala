@@ -7,8 +7,11 @@ import org.apache.spark.sql.types.{BooleanType, StructType}
   *
   * @param isList
   *   whether a key may have several rows, whose order counts
+  * @param value
+  *   name of the column with the fields of a value
   */
-private[rewrite] sealed abstract class TableShape(val isList: Boolean) extends Serializable {
+private[rewrite] sealed abstract class TableShape(val isList: Boolean, value: String = "value")
+    extends Serializable {
 
   /** Columns that name a row, or all rows of a key.
     *
@@ -24,32 +27,24 @@ private[rewrite] sealed abstract class TableShape(val isList: Boolean) extends S
     * @param from
     *   number of fields of its keys
     */
-  def valueColumns(values: StructType, from: Int): Seq[TableColumn]
+  def valueColumns(values: StructType, from: Int): Seq[TableColumn] =
+    Seq(TableColumn.struct(value, values, from))
 }
 
 private[rewrite] object TableShape {
-  import TableColumn.{field, struct}
+  import TableColumn.field
 
   /** A row for each key. */
-  case object Rows extends TableShape(isList = false) {
-    override def valueColumns(values: StructType, from: Int): Seq[TableColumn] =
-      Seq(struct("value", values, from))
-  }
+  case object Rows extends TableShape(isList = false)
 
   /** The entries of transformWithState's maps. */
-  case object Entries extends TableShape(isList = false) {
+  case object Entries extends TableShape(isList = false, "user_map_value") {
     override def keyColumns(keys: StructType): Seq[TableColumn] =
       Seq(field("key", keys(0), 0), field("user_map_key", keys(1), 1))
-
-    override def valueColumns(values: StructType, from: Int): Seq[TableColumn] =
-      Seq(struct("user_map_value", values, from))
   }
 
   /** The elements of transformWithState's lists. */
-  case object Elements extends TableShape(isList = true) {
-    override def valueColumns(values: StructType, from: Int): Seq[TableColumn] =
-      Seq(struct("list_element", values, from))
-  }
+  case object Elements extends TableShape(isList = true, "list_element")
 
   /** transformWithState's timers. */
   case object Timers extends TableShape(isList = false) {
@@ -69,9 +64,9 @@ private[rewrite] object TableShape {
     override def valueColumns(values: StructType, from: Int): Seq[TableColumn] =
       values.lastOption match {
         case Some(last) if last.name == "matched" && last.dataType == BooleanType =>
-          Rows.valueColumns(StructType(values.init), from) :+
+          super.valueColumns(StructType(values.init), from) :+
             field("matched", last, from + values.length - 1)
-        case _ => Rows.valueColumns(values, from)
+        case _ => super.valueColumns(values, from)
       }
   }
 }

@@ -32,20 +32,21 @@ object SetupFacts {
     )
   )
 
-  /** To be called by a task. Sizes are in bytes. */
+  /** To be called by a task. Sizes are in bytes, with the names of Python's dataclasses. */
   def ofExecutor(): String = {
     val set = settingOfTask
+    val memory = ("budget" -> StateMemory.budget(set)) ~
+      ("budget_set" -> set) ~
+      ("heap" -> Runtime.getRuntime.maxMemory) ~
+      ("beside_heap" -> besideHeap) ~
+      ("off_heap" -> SparkPrivate.conf.flatMap(SparkPrivate.offHeapMemory)) ~
+      ("overhead" -> SparkPrivate.conf.flatMap(SparkPrivate.memoryOverhead)) ~
+      ("machine" -> StateMemory.machineBytes)
     compact(
       render(
         ("id" -> SparkPrivate.executorId) ~
           ("host" -> SparkPrivate.executorHost) ~
-          ("budget" -> StateMemory.budget(set)) ~
-          ("budgetSet" -> set) ~
-          ("heap" -> Runtime.getRuntime.maxMemory) ~
-          ("besideHeap" -> besideHeap) ~
-          ("offHeap" -> SparkPrivate.conf.flatMap(SparkPrivate.offHeapMemory)) ~
-          ("overhead" -> SparkPrivate.conf.flatMap(SparkPrivate.memoryOverhead)) ~
-          ("memory" -> StateMemory.machineBytes) ~
+          ("memory" -> memory) ~
           ("folders" -> SparkPrivate.localFolders.map(folder))
       )
     )

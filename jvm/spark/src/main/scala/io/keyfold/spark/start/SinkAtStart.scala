@@ -1,7 +1,7 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, StoreError}
-import io.keyfold.spark.admin.rollback.SinkAside
+import io.keyfold.spark.admin.rollback.Aside
 import io.keyfold.spark.checkpoint.{CheckpointLogs, Command, EnteredBatches, FileSink, IfReadable}
 
 /** Compares the log of a file sink with the checkpoint of its query, which Spark does not do. Each
@@ -143,7 +143,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
         s"later entry and deleted their own: $NewFolder"
     else if (logs.isBuiltIn(last))
       s"To take the sink's log back to batch $last, move the entries of later batches out of " +
-        s"$folder/${SinkAside.Log}: $TwiceRead"
+        s"$folder/${Aside.SinkLog}: $TwiceRead"
     else if (backTo(last).isEmpty)
       s"`${Command.fsck(logs.location)}` says how the query goes back."
     else
@@ -162,12 +162,12 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     */
   private def setAside(newest: Long, last: Long) = {
     val own = logs.files.folders("keyfold").toSet
-    SinkAside
+    Aside
       .holding(folder, newest + 1 to last, logs.hadoopConf)
       .collectFirst { case (name, place) if !own(name) => place }
       .fold("") { place =>
         s"A rollback of another query has set these entries aside: to put them back, move the files " +
-          s"in $place to $folder/${SinkAside.Log}. "
+          s"in $place to $folder/${Aside.SinkLog}. "
       }
   }
 

@@ -54,12 +54,12 @@ private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, i
   }
 
   def rangeScan(
-      operation: String,
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
       all: Boolean
   ): StateStoreIterator[UnsafeRowPair] = {
-    if (!KeyCodec.hasRangeScan(schema.key)) throw unsupported(operation)
+    if (!KeyCodec.hasRangeScan(schema.key))
+      throw unsupported(if (all) "rangeScanWithMultiValues" else "rangeScan")
     val from = start.fold[Slice](null)(row => new Slice().set(keys.encode(row).toArray))
     pairs(view.scanRange(index, from, end.fold[Slice](null)(keys.encode)), all)
   }

@@ -49,16 +49,14 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
       end: Option[UnsafeRow],
       family: String
   ): StateStoreIterator[UnsafeRowPair] =
-    families("rangeScan", family).rangeScan("rangeScan", start, end, all = false)
+    families("rangeScan", family).rangeScan(start, end, all = false)
 
   override def rangeScanWithMultiValues(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
       family: String
-  ): StateStoreIterator[UnsafeRowPair] = {
-    val operation = "rangeScanWithMultiValues"
-    families.multiValue(operation, family).rangeScan(operation, start, end, all = true)
-  }
+  ): StateStoreIterator[UnsafeRowPair] =
+    families.multiValue("rangeScanWithMultiValues", family).rangeScan(start, end, all = true)
 
   def allColumnFamilyNames: Set[String] = families.names
 

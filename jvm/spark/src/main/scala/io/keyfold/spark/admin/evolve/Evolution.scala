@@ -64,20 +64,7 @@ private[admin] final class Evolution(
           (first.run(watermarkMs(last)), before.map(planned))
         }
         CheckpointTools.using(session, beside) { made =>
-          val described = logs.metadata(last)
-          val operators =
-            if (described.nonEmpty) described else then.fold(made.logs.metadata(0))(_._2)
-          val planner =
-            new EvolutionPlanner(
-              tools,
-              made,
-              last,
-              operators,
-              described.nonEmpty,
-              now,
-              then.map(_._1),
-              choices
-            )
+          val planner = new EvolutionPlanner(tools, made, last, now, then, choices)
           val plan = done(planner.plan(target.location), dryRun)
           if (dryRun) plan else plan.copy(rows = Some(write(made, last, begun, planner)))
         }

@@ -14,25 +14,27 @@ import org.apache.spark.sql.keyfold.EmptyInput.Planned
   *   of a checkpoint of the changed query, which has no rows yet
   * @param last
   *   the batch whose state is taken
-  * @param operators
-  *   what Spark says of the operators that have it
-  * @param isDescribed
-  *   whether the checkpoint has that; else it is a query's
   * @param now
   *   what the changed query has shown
-  * @param before
-  *   the same of the query that wrote the state, if it is at hand
+  * @param asked
+  *   the same of the query that wrote the state, if it is at hand, and what Spark says of its
+  *   operators
   */
 private final class EvolutionPlanner(
     tools: CheckpointTools,
     made: CheckpointTools,
     last: Long,
-    operators: Seq[OperatorStateMetadata],
-    isDescribed: Boolean,
     now: Planned,
-    before: Option[Planned],
+    asked: Option[(Planned, Seq[OperatorStateMetadata])],
     choices: Choices
 ) {
+  private val before = asked.map(_._1)
+  private val described = tools.logs.metadata(last)
+
+  /** Whether the checkpoint says what its operators are; else a query does. */
+  private val isDescribed = described.nonEmpty
+  private val operators =
+    if (isDescribed) described else asked.fold(made.logs.metadata(0))(_._2)
 
   /** Whether a query's operators cannot be those that have the state. */
   private val unlike = {

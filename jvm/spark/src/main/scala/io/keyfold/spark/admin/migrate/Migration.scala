@@ -17,7 +17,6 @@ import io.keyfold.spark.rewrite.StateRewrite
   */
 final class Migration(tools: CheckpointTools, progress: String => Unit) {
   import CheckpointLogs.ProviderKey
-  import ProviderClass.{BuiltIn, Keyfold}
   import tools.{logs, session}
 
   /** The planned migration, or why it is refused. Reads only.
@@ -28,17 +27,16 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
   def plan(): MigrationPlan = logs.lastCommitted match {
     case None        => MigrationPlan(logs.location, -1, "", 0, Nil, Seq(nothingCommitted))
     case Some(batch) =>
-      val settings = logs.settings(batch).getOrElse(Map.empty)
-      if (settings.get(ProviderKey).exists(BuiltIn.contains)) {
+      if (logs.isBuiltIn(batch)) {
         new StateRewrite(session, logs, batch, batch + 1, Map.empty).requireSchemas()
       }
       MigrationPlan(
         logs.location,
         batch,
-        settings.getOrElse(ProviderKey, ""),
+        logs.providerOf(batch).getOrElse(""),
         logs.partitions(batch).getOrElse(0),
         logs.operators(batch),
-        new MigrationRefusals(logs, batch, settings, canUndo).all
+        new MigrationRefusals(tools, batch).all
       )
   }
 
@@ -55,7 +53,7 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
     val task = s"migrate ${logs.location}"
     CheckpointTools.requireNone(plan.refusals, "KEYFOLD_MIGRATE_REFUSED", task)
     val (from, batch) = (plan.lastBatch, plan.lastBatch + 1)
-    val settings = Map(ProviderKey -> Keyfold)
+    val settings = Map(ProviderKey -> ProviderClass.Keyfold)
     progress(s"beginning batch $batch")
     if (!logs.begin(batch, from, settings) && !logs.isKeyfolds(batch)) throw lost(batch)
     progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
@@ -72,8 +70,6 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
     if (!logs.isKeyfolds(batch) || !logs.commit(batch, from, ids)) throw lost(batch)
     plan
   }
-
-  private def canUndo = new MigrationUndo(tools).plan().refusals.isEmpty
 
   private def lost(batch: Long) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",

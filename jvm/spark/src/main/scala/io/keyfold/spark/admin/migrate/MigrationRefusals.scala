@@ -1,33 +1,26 @@
 package io.keyfold.spark.admin.migrate
 
-import io.keyfold.spark.checkpoint.{CheckpointLogs, Command}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
 
 /** Why a checkpoint cannot be migrated as it is, and what to do about it.
   *
   * @param batch
   *   the last committed one
-  * @param settings
-  *   those of the batch; empty if the offset log does not have it
-  * @param canUndo
-  *   whether the undo of an earlier migration would not be refused
   */
-private final class MigrationRefusals(
-    logs: CheckpointLogs,
-    batch: Long,
-    settings: Map[String, String],
-    canUndo: => Boolean
-) {
-  import CheckpointLogs.{FormatKey, ProviderKey}
+private final class MigrationRefusals(tools: CheckpointTools, batch: Long) {
+  import CheckpointLogs.FormatKey
   import ProviderClass.{BuiltIn, Keyfold}
+  import tools.logs
 
-  private val provider = settings.getOrElse(ProviderKey, "")
+  private val isLost = logs.settings(batch).forall(_.isEmpty)
+  private val provider = logs.providerOf(batch).getOrElse("")
 
   /** Sentences; none if it can be migrated. */
   def all: Seq[String] = Seq(
     Option.when(provider == Keyfold)("Its state is already Keyfold's."),
-    Option.when(settings.isEmpty)(lostOffsets),
-    Option.when(settings.nonEmpty && provider != Keyfold && !BuiltIn.contains(provider))(
+    Option.when(isLost)(lostOffsets),
+    Option.when(!isLost && provider != Keyfold && !BuiltIn.contains(provider))(
       s"Its state store provider is '$provider'; only ${BuiltIn.mkString(" and ")} can be read."
     ),
     Option.when(logs.isRunningHere)("Its query is running; stop it first."),
@@ -39,7 +32,7 @@ private final class MigrationRefusals(
   private def lostOffsets =
     s"The offset log does not have batch $batch, its last. Restore ${logs.location}/offsets/$batch " +
       s"from a copy. " + (
-        if (canUndo)
+        if (new MigrationUndo(tools).plan().refusals.isEmpty)
           s"Or undo the earlier migration, whose batch it is, by `$undo`, and migrate again."
         else
           s"Or delete ${logs.location}/commits/$batch, which drops the batch, and run `$again` again: " +

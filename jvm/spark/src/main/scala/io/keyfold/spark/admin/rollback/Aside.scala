@@ -5,21 +5,30 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.FileKind
+import io.keyfold.format.{FileKind, PlanName}
 import io.keyfold.rescale.StorePlanner.Parallel
-import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs}
+import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs, FileSink}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 
 /** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
   * same relative paths, and back.
   *
+  * Of a sink they are entries of its log: Spark does not run a batch that this has, whose output
+  * would be missing, and its state too. The files that the batches have written stay where they
+  * are. Spark's readers go by the log.
+  *
   * @param home
   *   the folder in it that has all such folders
   * @param name
   *   of the folder that files are moved to
   */
-private final class Aside(location: String, home: String, name: String, conf: Configuration) {
+private[spark] final class Aside private (
+    location: String,
+    home: String,
+    name: String,
+    conf: Configuration
+) {
   import Aside._
 
   private val root = new Path(location)
@@ -124,7 +133,13 @@ private final class Aside(location: String, home: String, name: String, conf: Co
   }
 }
 
-private object Aside {
+private[spark] object Aside {
+
+  /** The folder of a file sink's log. */
+  val SinkLog = "_spark_metadata"
+
+  /** Readers of files skip names that begin with an underscore. */
+  private val SinkHome = "_keyfold"
 
   /** A copy of the file that the files in the folder build on. */
   private val Base = "base"
@@ -132,4 +147,24 @@ private object Aside {
   /** Has the location of the file sink whose log was set aside too. */
   private val Sink = "sink"
   private val Notes = Set(Base, Sink)
+
+  private[rollback] def ofCheckpoint(location: String, name: String, conf: Configuration) =
+    new Aside(location, PlanName.Folder, name, conf)
+
+  private[rollback] def ofSink(folder: String, name: String, conf: Configuration) =
+    new Aside(folder, SinkHome, name, conf)
+
+  /** The folders that have the entries of batches, by the name of their rollback.
+    *
+    * @param sink
+    *   the sink's folder
+    */
+  def holding(sink: String, batches: Seq[Long], conf: Configuration): Seq[(String, String)] =
+    new CheckpointFiles(sink, conf)
+      .folders(SinkHome)
+      .filter { name =>
+        val there = ofSink(sink, name, conf).files.map(FileSink.batchOf).toSet
+        batches.forall(there)
+      }
+      .map(name => name -> s"${new Path(sink, SinkHome)}/$name/$SinkLog")
 }

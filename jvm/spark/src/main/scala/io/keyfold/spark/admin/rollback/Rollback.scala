@@ -43,7 +43,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     requireWhole(batch)
     requireState(batch)
     val name = s"rollback-$batch-${UUID.randomUUID}"
-    val aside = new Aside(logs.location, PlanName.Folder, name, logs.hadoopConf)
+    val aside = Aside.ofCheckpoint(logs.location, name, logs.hadoopConf)
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val (ofState, ofRescales) = (stateFiles(batch), plans(batch))
@@ -63,7 +63,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
       // Listed again: a driver elsewhere may have added to it.
       val ofOutput = sink.fold(0) { it =>
-        it.entriesAfter(batch).count(SinkAside.of(it.folder, name, logs.hadoopConf).take)
+        it.entriesAfter(batch).count(Aside.ofSink(it.folder, name, logs.hadoopConf).take)
       }
       val taken = own + ofOutput
       progress(s"set $taken files aside in keyfold/$name")

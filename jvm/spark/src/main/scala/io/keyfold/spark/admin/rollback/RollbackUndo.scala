@@ -147,10 +147,9 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
       )
   }
 
-  private def asideOf(name: String) =
-    new Aside(logs.location, PlanName.Folder, name, logs.hadoopConf)
+  private def asideOf(name: String) = Aside.ofCheckpoint(logs.location, name, logs.hadoopConf)
 
-  private def ofSink(folder: String, name: String) = SinkAside.of(folder, name, logs.hadoopConf)
+  private def ofSink(folder: String, name: String) = Aside.ofSink(folder, name, logs.hadoopConf)
 
   private def refused(reason: String) = Rollback.refused(logs, reason)
 }

@@ -57,16 +57,7 @@ private[admin] final class StateWrite(
     val refusals = last.fold(Seq(noBatch))(refusalsOf)
     if (refusals.isEmpty) update.require(put, delete)
     val warnings = if (refusals.isEmpty) CheckpointTools.MustBeStopped +: update.warnings else Nil
-    StateWritePlan(
-      logs.location,
-      operator,
-      table,
-      last.getOrElse(-1),
-      None,
-      None,
-      warnings,
-      refusals
-    )
+    StateWritePlan(logs.location, operator, table, last.getOrElse(-1), warnings, refusals)
   }
 
   /** @throws io.keyfold.errors.Invalid
