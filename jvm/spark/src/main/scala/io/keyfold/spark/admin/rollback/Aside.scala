@@ -6,7 +6,7 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, PlanName}
-import io.keyfold.rescale.StorePlanner.Parallel
+import io.keyfold.rescale.StorePlanner.{InTurn, Parallel}
 import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs, FileSink}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
@@ -22,12 +22,15 @@ import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
   *   the folder in it that has all such folders
   * @param name
   *   of the folder that files are moved to
+  * @param parallel
+  *   lists and compares them
   */
 private[spark] final class Aside private (
     location: String,
     home: String,
     name: String,
-    conf: Configuration
+    conf: Configuration,
+    parallel: Parallel
 ) {
   import Aside._
 
@@ -56,12 +59,12 @@ private[spark] final class Aside private (
   def sink: Option[String] = away.read(Sink).map(new String(_, UTF_8))
 
   /** Sorted paths of the files in the folder, relative to the root. */
-  lazy val files: Seq[String] = away.walk("").map(_.path).filterNot(Notes).sorted
+  lazy val files: Seq[String] = away.walk("", parallel).map(_.path).filterNot(Notes).sorted
 
   /** Those of [[files]] that are not back. On an object store a move is a copy and a deletion, and
     * may have been interrupted between them: then the root has the same file.
     */
-  def left(parallel: Parallel): Seq[String] =
+  def left: Seq[String] =
     parallel(files)(path => Option.unless(isBack(path))(path)).flatten
 
   private def isBack(path: String) = canTake(path) &&
@@ -148,11 +151,19 @@ private[spark] object Aside {
   private val Sink = "sink"
   private val Notes = Set(Base, Sink)
 
-  private[rollback] def ofCheckpoint(location: String, name: String, conf: Configuration) =
-    new Aside(location, PlanName.Folder, name, conf)
+  private[rollback] def ofCheckpoint(
+      location: String,
+      name: String,
+      conf: Configuration,
+      parallel: Parallel
+  ) = new Aside(location, PlanName.Folder, name, conf, parallel)
 
-  private[rollback] def ofSink(folder: String, name: String, conf: Configuration) =
-    new Aside(folder, SinkHome, name, conf)
+  private[rollback] def ofSink(
+      folder: String,
+      name: String,
+      conf: Configuration,
+      parallel: Parallel = InTurn
+  ) = new Aside(folder, SinkHome, name, conf, parallel)
 
   /** The folders that have the entries of batches, by the name of their rollback.
     *

@@ -43,7 +43,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     requireWhole(batch)
     requireState(batch)
     val name = s"rollback-$batch-${UUID.randomUUID}"
-    val aside = Aside.ofCheckpoint(logs.location, name, logs.hadoopConf)
+    val aside = Aside.ofCheckpoint(logs.location, name, logs.hadoopConf, parallel)
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val (ofState, ofRescales) = (stateFiles(batch), plans(batch))

@@ -30,7 +30,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
   private lazy val byBatch = aside.files.filter(isOfLog).groupBy(numberOf)
 
   /** The files that are not back yet. */
-  private lazy val (ofLogs, others) = aside.left(parallel).partition(isOfLog)
+  private lazy val (ofLogs, others) = aside.left.partition(isOfLog)
 
   /** The oldest batch that is not back, or not whole. */
   private lazy val next = ofLogs.map(numberOf).minOption.getOrElse(batch + 1)
@@ -76,7 +76,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
   /** Restores the entries of the sink's log, oldest first. */
   private def giveBackOutput(folder: String) = {
     val ofOutput = ofSink(folder, name)
-    val entries = ofOutput.left(parallel).sortBy(FileSink.batchOf)
+    val entries = ofOutput.left.sortBy(FileSink.batchOf)
     entries.foreach(ofOutput.giveBack)
     entries.length
   }
@@ -140,16 +140,18 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
   /** The entries that are put back find their places free. */
   private def requirePlace(folder: String): Unit = {
     val ofOutput = ofSink(folder, name)
-    for (entry <- ofOutput.left(parallel).find(ofOutput.canTake))
+    for (entry <- ofOutput.left.find(ofOutput.canTake))
       throw refused(
         s"the log of the file sink has another $entry by now. Take it back first: run " +
           s"`${Command.rollback(logs.location, batch, Some(folder))}`"
       )
   }
 
-  private def asideOf(name: String) = Aside.ofCheckpoint(logs.location, name, logs.hadoopConf)
+  private def asideOf(name: String) =
+    Aside.ofCheckpoint(logs.location, name, logs.hadoopConf, parallel)
 
-  private def ofSink(folder: String, name: String) = Aside.ofSink(folder, name, logs.hadoopConf)
+  private def ofSink(folder: String, name: String) =
+    Aside.ofSink(folder, name, logs.hadoopConf, parallel)
 
   private def refused(reason: String) = Rollback.refused(logs, reason)
 }
