@@ -5,8 +5,6 @@ import pytest
 
 from keyfold.text.json_text import json_text, parse_object
 
-DEEP = 200
-
 
 @pytest.mark.parametrize(
     "text",
