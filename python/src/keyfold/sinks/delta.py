@@ -127,7 +127,7 @@ class DeltaLog:
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and protocol."""
         if path.endswith(".json"):
-            # Each line, because a file that breaks off in a file's line lacks the ids after it.
+            # Every line is parsed: a file that breaks off lacks the ids that came after.
             return self._lines(path, skip=())
         with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
             file = RangedFile(source)

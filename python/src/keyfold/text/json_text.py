@@ -15,8 +15,9 @@ def parse_object(text: str) -> dict[str, Any]:
     """Parses an object of JSON.
 
     Raises:
-        ValueError: it is none, or later code could not handle it: it is nested deeper than 200, or
-        has a number of more than 64 bits, NaN, an infinity or an unpaired surrogate.
+        ValueError: it is not an object of JSON, or later code could not handle it: it is nested
+        deeper than 200, or has a number of more than 64 bits, NaN, an infinity or an unpaired
+        surrogate.
     """
     try:
         parsed = json.loads(text, parse_constant=_no_number)

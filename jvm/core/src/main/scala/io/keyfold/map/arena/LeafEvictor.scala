@@ -48,7 +48,7 @@ private[map] final class LeafEvictor(arena: Arena, cold: ColdSpace, versions: Se
     val writer = new ColdLeafWriter(cold, spec.multiValue, baseEpoch = Int.MaxValue)(
       records.freeNewer(spec, _, epoch = 0)
     )
-    def move(leaf: Int, counted: Int)(place: Int => Unit): Unit = {
+    def move(leaf: Int, counted: => Int)(place: Int => Unit): Unit = {
       val at = addresses.of(leaf)
       val isOld = !TreePages.isCold(at) && TreePages.epoch(at) <= epoch
       if (isOld && shared.isComplete(counted) && rowSizes.mayLeave(spec, at)) {
