@@ -189,6 +189,28 @@ def test_files_that_retention_deletes_while_they_are_checked(
     assert [it for it in found if it.is_damage] == []
 
 
+def test_listing_that_lacks_a_deleted_file_and_the_one_in_its_place(
+    fake: FakeCheckpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listing takes its time: names first, then the size of each."""
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(20)}, snapshots=True)
+    real = store_check.list_store
+    first = {0, 1}
+
+    def lacking(*arguments: Any, **options: Any) -> Any:
+        found = real(*arguments, **options)
+        if found.location.partition in first:
+            first.remove(found.location.partition)
+            found.sizes.clear()
+        return found
+
+    monkeypatch.setattr(store_check, "list_store", lacking)
+    found = keyfold.open_checkpoint(fake.root).fsck().findings
+    assert first == set()
+    assert [it for it in found if it.is_damage] == []
+
+
 def test_snapshot_that_another_executor_has_written_again(fake: FakeCheckpoint) -> None:
     """It has the rows of the id in its name, in other bytes than those that were referred to."""
     writer = StateWriter(fake)

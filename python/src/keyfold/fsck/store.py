@@ -56,7 +56,7 @@ class StoreCheck:
     rows: RowCheck | None
 
     def run(self) -> Checked:
-        """Runs all checks, and again while retention deletes files that it finds listed."""
+        """Runs all checks, and again while retention deletes files and others take their place."""
         for _ in range(_TRIES):
             self._run()
             if not self._is_outdated():
@@ -68,13 +68,17 @@ class StoreCheck:
         return Checked(findings, self._files, self._bytes, bad)
 
     def _is_outdated(self) -> bool:
-        """Whether there is damage, and a listed file is gone: retention needs no new batch."""
+        """Whether there is damage, and the files are others by now: retention needs no new batch.
+
+        One that is gone may have been a reference, and what is damaged one of the files that it
+        refers to. A listing may also lack both a file that was deleted while it was made and the
+        one that came in its place.
+        """
         if not any(it.is_damage for it in self._findings):
             return False
         last = self.batches[-1].version
         now = list_store(self.storage, self.location, last, anew=True)
-        # It may have been a reference, and what is damaged one of the files that it refers to.
-        return not self._listed.sizes.keys() <= now.sizes.keys()
+        return self._listed.sizes.keys() != now.sizes.keys()
 
     def _lacks(self, batch: Batch) -> frozenset[str]:
         """What stands in the way of loading a batch: paths of damaged files; empty if nothing does.
