@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import keyfold
-from keyfold.doctor import operator_state
+from keyfold.doctor import doctor, operator_state
 from keyfold.doctor.exam import examine
 from keyfold.doctor.retention import too_long
-from keyfold.spark_log.batch import find_batch
+from keyfold.errors import BatchNotRetainedError
+from keyfold.spark_log.batch import Batch, find_batch
 from keyfold.storage.storage import Storage
 from keyfold.text.units import size
 from kit.fake_checkpoint import FakeCheckpoint
@@ -242,3 +243,25 @@ def test_retention_does_not_look_for_them_where_few_batches_are_kept(
     exam = examine(storage, find_batch(storage, -1), None, None)
     monkeypatch.setattr(operator_state, "chain_of", None)
     assert list(too_long(exam)) == []
+
+
+def test_a_query_that_deletes_files_faster_than_they_are_read_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Patient(tmp_path / "cp", batches=12)
+    fake = patient.write()
+    real = doctor.examine
+
+    def one_batch_later(storage: Storage, batch: Batch, *where: Any) -> Any:
+        """The files of the batch are gone when they are asked for, and a newer one is there."""
+        for path in fake.root.glob(f"state/0/*/{batch.version}_*.delta"):
+            path.unlink()
+        exam = real(storage, batch, *where)
+        for log in ("commits", "offsets"):
+            before = fake.root / log / str(batch.number)
+            before.rename(fake.root / log / str(batch.number + 1))
+        return exam
+
+    monkeypatch.setattr(doctor, "examine", one_batch_later)
+    with pytest.raises(BatchNotRetainedError, match="the commit log has batches"):
+        keyfold.open_checkpoint(patient.root).doctor()

@@ -59,7 +59,9 @@ def test_a_checkpoint_of_json_that_breaks_off_in_a_file_s_line_is_named(delta: D
 
 
 def test_a_checkpoint_of_json_has_them_too(delta: DeltaTable) -> None:
-    actions = [{"checkpointMetadata": {"version": 2}}, {"txn": {"appId": "b", "version": 5}}]
+    # Whatever it says of data files: statistics may have numbers of any length.
+    data = {"add": {"path": "p", "stats_parsed": {"maxValues": {"d": 10**20}}}}
+    actions = [{"checkpointMetadata": {"version": 2}}, {"txn": {"appId": "b", "version": 5}}, data]
     lines = "\n".join(map(json.dumps, actions))
     (delta.log / f"{2:020}.checkpoint.{UUID}.json").write_text(lines)
     delta.batches("a", 2)

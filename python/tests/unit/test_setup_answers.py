@@ -135,8 +135,19 @@ def test_where_executors_come_and_go_any_number_is_right() -> None:
     assert wrong(SparkSession(["0"], [[row("0")]], **conf)) == {}
 
 
-def test_an_executor_with_another_release_is_named() -> None:
-    found = SparkSession(["0", "1"], [[row("0"), row("1", MEMORY, "0.0.9")]])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        MEMORY,
+        {"budget": 1, "heap": 1, "memory": 9, "folders": []},
+        {"memory": {**SIZES, "later": 1}, "folders": [DISK]},
+        {"memory": SIZES, "folders": [{**DISK, "later": 1}]},
+        {},
+    ],
+)
+def test_an_executor_with_another_release_is_named(answer: dict[str, Any]) -> None:
+    """Also if it says other things of itself than those of this release."""
+    found = SparkSession(["0", "1"], [[row("0"), row("1", answer, "0.0.9")]])
     assert wrong(found) == {"jar on executors": "executor 1 on host: Keyfold 0.0.9 for Spark 4.2"}
 
 

@@ -33,18 +33,22 @@ def examine_checkpoint(
 
     Raises:
         CheckpointDamagedError: the last entry of the commit log cannot be read.
+        BatchNotRetainedError: the query deletes files faster than they can be read.
         StorageError: the storage cannot be reached.
     """
     on = storage.once()
     if not batches(on, "commits"):
         note = "No batch is committed yet, so there is nothing to judge."
         return DoctorReport(on.root, (), (), (note,), None)
-    exam = settled(
-        on,
-        lambda: examine(on, find_batch(on, -1), cores, budget_bytes),
-        lambda it: not any(isinstance(error, FileMissingError) for error in it.errors),
-    )
+    exam = settled(on, lambda: examine(on, find_batch(on, -1), cores, budget_bytes), _is_whole)
+    if not _is_whole(exam):
+        # Raises an error if the batch is gone too: then nothing is damaged.
+        find_batch(on, exam.batch.number)
     return _judged(exam)
+
+
+def _is_whole(exam: Exam) -> bool:
+    return not any(isinstance(it, FileMissingError) for it in exam.errors)
 
 
 def _judged(exam: Exam) -> DoctorReport:

@@ -221,8 +221,12 @@ def _executor(
         identity = _option("executor-id", command), _option("hostname", command)
         return ExecutorFacts(*identity, jar)
     said = json.loads(answer)
-    folders = tuple(Folder(**it) for it in said["folders"])
-    return ExecutorFacts(said["id"], said["host"], jar, Memory(**said["memory"]), folders)
+    try:
+        folders = tuple(Folder(**it) for it in said["folders"])
+        return ExecutorFacts(said["id"], said["host"], jar, Memory(**said["memory"]), folders)
+    except (KeyError, TypeError):
+        # A jar of another build says other things of itself.
+        return ExecutorFacts(said["id"], said["host"], jar)
 
 
 def _option(name: str, command: str | None) -> str:

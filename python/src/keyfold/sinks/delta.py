@@ -6,9 +6,10 @@ without rows. Delta skips a batch that is not newer than the last `txn` of the i
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
@@ -19,6 +20,7 @@ from keyfold.storage.ranged_file import RangedFile
 from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_object
 
+T = TypeVar("T")
 _LOG = "_delta_log"
 _COMMIT = re.compile(r"(\d{20})\.json")
 # Of one file, of one of several parts, or of one file under a name of its own.
@@ -127,8 +129,7 @@ class DeltaLog:
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and protocol."""
         if path.endswith(".json"):
-            # Every line is parsed: a file that breaks off lacks the ids that came after.
-            return self._lines(path, skip=())
+            return self._lines(path)
         with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
             file = RangedFile(source)
             try:
@@ -140,14 +141,18 @@ class DeltaLog:
         columns = zip(table.column_names, table.columns, strict=True)
         return [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
 
-    def _lines(self, path: str, skip: tuple[str, ...] = _FILES) -> list[dict[str, Any]]:
-        lines = self._storage.whole(path).decode(errors="replace").split("\n")
-        return [self._object(path, it) for it in lines if it.strip() and not it.startswith(skip)]
+    def _lines(self, path: str) -> list[dict[str, Any]]:
+        """The actions of a file of JSON, without those of data files."""
+        text = self._storage.whole(path).decode(errors="replace")
+        lines = [it for it in text.split("\n") if it.strip()]
+        # A file that breaks off lacks the ids that came after: its last line shows it.
+        self._parsed(path, lines[-1:], json.loads)
+        return self._parsed(path, (it for it in lines if not it.startswith(_FILES)), parse_object)
 
-    def _object(self, path: str, line: str) -> dict[str, Any]:
+    def _parsed(self, path: str, lines: Iterable[str], parse: Callable[[str], T]) -> list[T]:
         try:
-            return parse_object(line)
-        except ValueError as error:
+            return [parse(it) for it in lines]
+        except (ValueError, RecursionError) as error:
             what = f"it has a line that is not an object of JSON: {error}"
             raise damaged(self._storage, path, what) from error
 
