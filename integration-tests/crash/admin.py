@@ -17,6 +17,13 @@ from kit.kill_moment import last_batch
 
 MOST_MS = 600
 CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "evolve", "savepoint", "vacuum")
+# What may be refused, by the condition. Any other error is a failure.
+REFUSALS = {
+    "rescale": ("[KEYFOLD_RESCALE_PARTITIONS]", "[KEYFOLD_RESCALE_UNCOMMITTED_BATCH]"),
+    "rollback": ("[KEYFOLD_ROLLBACK_REFUSED]",),
+    "rollback and undo": ("[KEYFOLD_ROLLBACK_REFUSED]",),
+    "evolve": ("[KEYFOLD_EVOLVE_REFUSED]",),
+}
 
 
 class Admin:
@@ -62,12 +69,19 @@ class Admin:
                 self._clone(chance, step, batch)
             self._subject.counts[what] += 1
         except RefusedError as refusal:
-            self._subject.note(f"refused: {refusal}")
-            self._subject.counts[f"refused {what}: {str(refusal).partition(']')[0]}]"] += 1
+            self._count(what, refusal)
         self._subject.update()
         # Also if it was killed when all was done, so that the next one was refused.
         if what == "rollback" and last_batch(history.checkpoint, "offsets") == batch < begun:
             self._subject.driver.ask("take_back", batch=batch, restore=restore, **self._sink)
+
+    def _count(self, what: str, refusal: RefusedError) -> None:
+        """Counts a refusal; raises it if it is none, but a failure."""
+        condition = f"{str(refusal).partition(']')[0]}]"
+        if condition not in REFUSALS.get(what, ()):
+            raise refusal
+        self._subject.note(f"refused: {refusal}")
+        self._subject.counts[f"refused {what}: {condition}"] += 1
 
     @property
     def _sink(self) -> dict[str, str]:
@@ -87,7 +101,7 @@ class Admin:
             self._subject.counts[f"kill -9 in {do}"] += 1
             self._subject.driver.tell(do, **arguments)
             time.sleep(killed_after / 1000)
-            self._subject.driver.kill()
+            self._subject.kill_driver()
         return self._subject.driver.ask(do, **arguments)
 
     def _clone(self, chance: Random, step: int, batch: int) -> None:

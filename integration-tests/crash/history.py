@@ -1,7 +1,7 @@
 """The batches of a query, from Spark's logs and from what its sink was given."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from crash.inputs import STREAMS, Input, Position
 from crash.models import Batch
 from crash.spark_driver import CrashError
+from crash.watermark import Watermark
 from kit.kill_moment import last_batch
 from kit.queries.totals import Totals
 
@@ -25,9 +26,15 @@ class Planned:
 class History:
     """What is known of a checkpoint's batches; the logs themselves forget the older ones."""
 
-    def __init__(self, its: Input, checkpoint: Path, told: Path | None) -> None:
-        """Of a query that reads `its` input; in `told` a function says what it was given."""
+    def __init__(
+        self, its: Input, checkpoint: Path, told: Path | None, watermarks: Sequence[str]
+    ) -> None:
+        """Of a query that reads `its` input, with `watermarks` of some streams.
+
+        In `told` a function says what it was given.
+        """
         self._input = its
+        self._watermarks = watermarks
         self.checkpoint = checkpoint
         self._told_in = told
         self._planned: dict[int, str] = {}
@@ -71,10 +78,19 @@ class History:
         """The offset log up to now."""
         return [self._parsed(self._planned[it]) for it in range(len(self._planned))]
 
-    def is_all_read(self) -> bool:
-        """Whether the last batch has read all that was written."""
-        last = self.planned()[-1]
-        return all(self._input.is_read(stream, end) for stream, end in last.ends.items())
+    def lacks(self) -> str:
+        """What a query that has come to its end has not done; empty if it has done all."""
+        last, mark = self.planned()[-1], Watermark(self._watermarks)
+        if not all(self._input.is_read(stream, end) for stream, end in last.ends.items()):
+            return "not all of its input was read"
+        if self.last_committed < len(self._planned) - 1:
+            return f"batch {len(self._planned) - 1} was not committed"
+        for _, batch in self.batches():
+            if batch is not None:
+                mark.see(batch.rows, batch.links)
+        if mark.is_exact and last.watermark != mark.due:
+            return f"no batch came after the last rows: the watermark is {last.watermark}"
+        return ""
 
     def rows_of(self, number: int) -> list[tuple[Any, ...]] | None:
         """What the sink was given in a batch; None if it was not asked."""
@@ -83,14 +99,16 @@ class History:
 
     def batches(self) -> Iterator[tuple[int, Batch | None]]:
         """Each planned batch with what it was given; None: a rescale's, which is given nothing."""
-        before = Planned({}, 0, -1)
+        before, mark = Planned({}, 0, -1), Watermark(self._watermarks)
         for number, it in enumerate(self.planned()):
             if (it.ends, it.now) == (before.ends, before.now):
                 yield number, None
             else:
                 if self._told_in and number <= self.last_committed and self._told(number) is None:
                     raise CrashError(f"batch {number} was committed, and the sink was never asked")
+                mark.check(number, before.watermark, it.watermark)
                 rows, links = (self._read(stream, before, it) for stream in STREAMS)
+                mark.see(rows, links)
                 yield number, Batch(rows, links, before.watermark, it.watermark, it.now)
             before = it
 

@@ -1,10 +1,11 @@
 """Queries that lives are made of, each with its model."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
+from crash.inputs import ROWS, STREAMS
 from crash.models import (
     Aggregation,
     Deduplication,
@@ -37,6 +38,8 @@ class Kind:
     rows_per_file: int = 120
     # The first line of Spark that this harness runs it on.
     since: str = "4.1"
+    # Of these streams it has a watermark.
+    watermarks: Sequence[str] = ()
     # Whether the query changes, and is asked by `Totals`.
     changes: bool = False
     # Whether Spark's own `statestore` source reads its state rightly.
@@ -64,6 +67,7 @@ def processing() -> Iterator[Kind]:
             ),
             Processed,
             mode="update",
+            watermarks=[ROWS],
             rows_per_file=60,
         )
         yield Kind(
@@ -86,6 +90,7 @@ def joining() -> Iterator[Kind]:
                 both_sides(how),
                 model,
                 settings=settings,
+                watermarks=STREAMS,
                 since="4.2" if settings.get(VERSION) == "4" else "4.1",
                 # Of a side it shows an event time in the key that is not there: other memory.
                 is_read_by_spark=settings.get(VERSION) != "4",
@@ -96,17 +101,25 @@ KINDS = (
     Kind(
         "aggregation", lambda s: Totals().question(s.rows), Aggregation, mode="update", changes=True
     ),
-    Kind("windows", lambda s: windowed(s.timed), Windows),
+    Kind("windows", lambda s: windowed(s.timed), Windows, watermarks=[ROWS]),
     Kind("dropDuplicates", lambda s: columns(s.rows.dropDuplicates(["id"])), Deduplication),
     Kind(
         "dropDuplicatesWithinWatermark",
         lambda s: columns(s.timed.dropDuplicatesWithinWatermark(["id"])),
         DeduplicationWithin,
+        watermarks=[ROWS],
     ),
-    Kind("session windows", sessions, Sessions),
+    Kind("session windows", sessions, Sessions, watermarks=[ROWS]),
     *joining(),
     *processing(),
     *processing(),
     # Its classes are compiled for the line that all tests run on.
-    Kind("transformWithState in Scala", event_counts, EventCounts, mode="update", since="4.2"),
+    Kind(
+        "transformWithState in Scala",
+        event_counts,
+        EventCounts,
+        mode="update",
+        watermarks=[ROWS],
+        since="4.2",
+    ),
 )

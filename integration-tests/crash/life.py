@@ -46,8 +46,8 @@ class Life:
     def _end(self, chance: Random, step: int) -> None:
         """Reads the last file, and looks at all that is left."""
         self._go(Turn(), chance, step, files=1)
-        if not self._subject.history.is_all_read():
-            raise CrashError("the query has ended, and not all of its input was read")
+        if lacks := self._subject.history.lacks():
+            raise CrashError(f"the query has ended, and {lacks}")
         self._admin.check_copies(chance)
         readable = self._world.kind.is_read_by_spark and not self._world.provider
         if chance.random() < 0.3 and readable and not self._has_idle_folders():

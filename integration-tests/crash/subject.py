@@ -31,7 +31,8 @@ class Subject:
         self.input = its
         self.folder = folder
         self.counts = counts
-        self.history = History(its, folder / "checkpoint", told if world.sink == FUNCTION else None)
+        told_in = told if world.sink == FUNCTION else None
+        self.history = History(its, folder / "checkpoint", told_in, world.kind.watermarks)
         self.partitions = world.partitions
         self.steps: list[str] = []
         self._driver = driver
@@ -41,6 +42,12 @@ class Subject:
     def driver(self) -> SparkDriver:
         """One that runs: a new one if the last was killed."""
         return self._driver()
+
+    def kill_driver(self) -> None:
+        """Kills the one that runs; raises CrashError if it has crashed before."""
+        driver = self.driver
+        driver.check_alive()
+        driver.kill()
 
     @property
     def checkpoint(self) -> str:

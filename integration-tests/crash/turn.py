@@ -6,7 +6,7 @@ from random import Random
 
 from crash.spark_driver import CrashError
 from crash.subject import Subject
-from kit.kill_moment import KillMoment
+from kit.kill_moment import KillMoment, last_batch
 from kit.killed_sink import HALTS_BEFORE
 
 POLL_S = 0.03
@@ -24,7 +24,8 @@ STOPPED = (
 # After these the query goes on when it is started again. Spark gives a worker ten seconds to start,
 # which a machine with other work may not have; and its source of Kafka fails, on every provider,
 # when a query has nothing to do but a batch that was begun: the batch is committed.
-AGAIN = ("Python worker failed to connect back", "KafkaMicroBatchStream$.metrics")
+AGAIN = ("Python worker failed to connect back",)
+AGAIN_FROM_KAFKA = ("KafkaMicroBatchStream$.metrics",)
 END, STOP, KILL, CANCEL = "to the end", "query.stop()", "kill -9", "jobs cancelled"
 # The driver dies between the sink's commit of a batch and the query's.
 HALT = "halt before a commit"
@@ -111,33 +112,36 @@ class Turn:
         came = self._wait(subject, chance)
         subject.counts[self.ending if came or self.ending == END else f"{self.ending}, late"] += 1
         if came and self.ending in {KILL, HALT}:
-            subject.driver.kill()
+            subject.kill_driver()
             return
         if came and self.ending == STOP:
             subject.driver.ask("stop")
         elif came and self.ending == CANCEL:
             subject.driver.ask("cancel")
-        if self._judge(subject) and self.ending == END and self.starts > 1:
+        if self._judge(subject) and self.ending == END:
+            if self.starts == 1:
+                raise CrashError("the query does not come to its end however often it is started")
             subject.note("started again")
             replace(self, starts=self.starts - 1).run(subject, step, chance)
 
     def _wait(self, subject: Subject, chance: Random) -> bool:
         """Whether the moment has come before the query has ended. Victims die meanwhile."""
+        driver = subject.driver
         kills, now = self.kills, time.monotonic()
         deadline, next_kill = now + HANGS_S, now
         moment = None if self.ending in {END, HALT} else self.moment
         while moment is None or not moment.has_come():
             try:
-                if subject.driver.ask("ended"):
+                if driver.ask("ended"):
                     return False
             except CrashError:
-                if self.ending == HALT and subject.driver.has_halted():
+                if self.ending == HALT and driver.has_halted():
+                    self._check_halt(subject)
                     return True
                 raise
             if time.monotonic() > deadline:
-                raise subject.driver.hangs(f"the query has not come to its end in {HANGS_S} s")
+                raise driver.hangs(f"the query has not come to its end in {HANGS_S} s")
             if kills and time.monotonic() > next_kill:
-                driver = subject.driver
                 killed = (
                     driver.kill_executor(chance)
                     if self.victim == "executor"
@@ -150,6 +154,15 @@ class Turn:
         time.sleep(moment.delay_ms / 1000)
         return True
 
+    def _check_halt(self, subject: Subject) -> None:
+        """Raises CrashError if the JVM has not ended where it was to."""
+        at = subject.history.checkpoint
+        begun, committed = last_batch(at, "offsets"), last_batch(at, "commits")
+        if begun < self.halts_before or committed != self.halts_before - 1:
+            raise CrashError(
+                f"the JVM ended with {begun} as the last batch and {committed} as the last commit"
+            )
+
     def _judge(self, subject: Subject) -> bool:
         """Waits for the query's end and looks at how it went; whether to start it again."""
         told = subject.driver.ask("wait")
@@ -161,7 +174,10 @@ class Turn:
         subject.counts["query failed"] += 1
         may_fail = self.kills > 0 or self.one_in > 0 or self.ending == CANCEL
         expected = (EXPECTED if may_fail else ()) + (STOPPED if self.ending == STOP else ())
-        again = any(it in error for it in AGAIN)
-        if not again and not any(it in error for it in expected):
+        passing = AGAIN + (AGAIN_FROM_KAFKA if subject.world.reads_kafka else ())
+        again = any(it in error for it in passing)
+        # Names of classes in frames, such as InterruptibleIterator, say nothing of the cause.
+        lines = [it for it in error.splitlines() if not it.lstrip().startswith("at ")]
+        if not again and not any(it in line for it in expected for line in lines):
             raise CrashError(f"the query failed: {error}")
         return again
