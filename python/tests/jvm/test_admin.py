@@ -172,6 +172,27 @@ def test_a_rescale_is_rolled_back_and_that_undone(spark: SparkSession, tmp_path:
     assert_holds(spark, checkpoint, 3, *FIRST, *SECOND, *THIRD)
 
 
+def test_the_way_back_of_a_table_is_told_after_the_rollback_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    run(spark, tmp_path, by_word, [SECOND])
+    table = DeltaTable(tmp_path / "table")
+    table.batches(str(keyfold.open_checkpoint(checkpoint).query_id), 0, 1)
+    done = rollback(checkpoint, 0, dry_run=False)
+    assert "and the plan has the SQL" in str(done)
+    after = files_in(checkpoint)
+    for dry_run in (True, False):
+        again = rollback(checkpoint, 0, sink_path=str(table.root), dry_run=dry_run)
+        assert (again.before, again.batch, again.files, again.aside) == (0, 0, 0, None)
+        assert again.table is not None
+        assert str(again.table.restore).endswith("TO VERSION AS OF 0")
+        assert "to undo" not in str(again)
+    assert files_in(checkpoint) == after
+    with refusal("KEYFOLD_ROLLBACK_REFUSED", "is not before the last one"):
+        rollback(checkpoint, 0)
+
+
 def test_a_query_runs_on_from_the_batch_it_was_rolled_back_to(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -188,9 +188,40 @@ def test_batches_that_an_earlier_rollback_took_away_do_not_count(
     delta.commit("RESTORE", version="1")
     delta.batches(QUERY, 3, 4)
     found = find(delta, 2)
-    assert (found.batch, found.version) == (1, 1)
+    # As RESTORE has left it.
+    assert (found.batch, found.version, found.later) == (1, 4, (5, 6))
     found = find(delta, 3)
     assert (found.batch, found.version, found.later) == (3, 5, (6,))
+
+
+def test_what_others_wrote_since_a_restore_stays(
+    fake: FakeCheckpoint, delta: DeltaTable, find: Find
+) -> None:
+    rolled_back(fake, 1, 1, OLD)
+    delta.batches(OLD, 0, 1, 2, 3)
+    delta.commit("RESTORE", version="1")
+    delta.commit("DELETE")
+    delta.batches(QUERY, 2, 3)
+    found = find(delta, 1)
+    assert (found.batch, found.version, found.later, found.others) == (1, 5, (6, 7), ())
+    assert [it.version for it in found.kept] == [4, 5]
+    assert str(found.restore).endswith("VERSION AS OF 5")
+
+
+def test_a_restore_by_time_does_not_say_what_it_took_back(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1, 2)
+    delta.commit("RESTORE", timestamp="2026-11-30")
+    assert find(delta, 1).later == (2,)
+
+
+def test_the_query_is_known_by_versions_whose_ids_the_table_has_forgotten(
+    delta: DeltaTable, find: Find
+) -> None:
+    delta.batches(QUERY, 0, 1)
+    delta.commit("OPTIMIZE")
+    delta.checkpoint({})
+    found = find(delta, 0)
+    assert (found.known, found.version, found.later) == (True, 0, (1,))
 
 
 def test_of_two_rollbacks_in_a_row_the_second_counts(

@@ -11,6 +11,7 @@ from keyfold.admin.bridge import lines, result
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, JvmError, StorageError
 from keyfold.sinks.find import find_table
 from keyfold.sinks.sink_table import SinkTable
+from keyfold.spark_log.logs import batches
 from keyfold.storage.storage import Storage
 from keyfold.text.units import count
 
@@ -70,7 +71,7 @@ class Rollback:
             *(self.table.rows() if self.table else ()),
             *(("warning", it) for it in self.warnings),
         ]
-        if self.applied and not self.undone:
+        if self.applied and self.aside and not self.undone:
             undo = bridge.command_line("rollback", self.checkpoint, undo=self.aside, apply=True)
             rows.append(("to undo", undo))
             if self.table and self.table.undo:
@@ -101,7 +102,8 @@ def rollback(  # noqa: PLR0913 - one for each option
         sink_path: folder of the query's file sink, or of its Delta or Iceberg table. Of a file
             sink, the newer entries of its log are set aside too, in its folder `_keyfold`: Spark
             would not run their batches again. What they have written stays; Spark's readers go by
-            the log. A table is only read: the result has the SQL that takes it back.
+            the log. A table is only read: the result has the SQL that takes it back, also if the
+            checkpoint is at the batch already.
         storage_options: as of `keyfold.open_checkpoint`, to read a table on an object store.
         spark: session to use; by default the active one, or a new one.
 
@@ -116,10 +118,10 @@ def rollback(  # noqa: PLR0913 - one for each option
     )
     sink = None if sink_path is None else bridge.place(sink_path, "folder of the sink")
     table, unread = None, None
+    checkpoint = Storage(path, storage_options)
     if sink is not None:
         try:
             # Before the rollback, which gives the query a new id.
-            checkpoint = Storage(path, storage_options)
             table = find_table(checkpoint.elsewhere(sink), checkpoint, batch)
         except (ExtraMissingError, StorageError) as error:
             # A file sink is for the JVM, which may have other credentials.
@@ -128,6 +130,18 @@ def rollback(  # noqa: PLR0913 - one for each option
     try:
         found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
     except JvmError as error:
+        if table and table.restore and batches(checkpoint, "offsets")[-1:] == [batch]:
+            # It is done already, and only the table is still to go back.
+            return Rollback(
+                checkpoint=checkpoint.root,
+                batch=batch,
+                before=batch,
+                files=0,
+                table=table,
+                warnings=tuple(table.warnings(batch)),
+                applied=not dry_run,
+                undone=False,
+            )
         if unread is None:
             raise
         raise JvmError(

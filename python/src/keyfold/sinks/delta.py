@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
+from keyfold.format.names import is_number
 from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.ranged_file import RangedFile
@@ -57,6 +58,8 @@ class DeltaLog:
         self._checkpoints = _checkpoints(list(self._sizes))
         self._read: dict[int, TableVersion] = {}
         self._protocols: dict[int, Any] = {}
+        # By the version of a RESTORE, the one that it went back to.
+        self._restored: dict[int, int] = {}
 
     def applications(self) -> dict[str, int]:
         """The newest batch of each application id: of the newest checkpoint and commits after it.
@@ -77,8 +80,20 @@ class DeltaLog:
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """Versions that led to the current one, newest first, until one that the log has lost."""
-        yield from self._versions(self._commits)
+        """Versions that led to the current one, newest first, until one that the log has lost.
+
+        What a RESTORE has taken back is not among them, unless it went by a time.
+        """
+        left = self._commits
+        while left:
+            for it in self._versions(left):
+                yield it
+                target = self._restored.get(it.version)
+                if target is not None:
+                    left = range(min(target, it.version - 1), self._commits[-1] - 1, -1)
+                    break
+            else:
+                break
 
     def can_restore(self, version: int) -> bool:
         """Whether there is a checkpoint, or the very first commit, from which it can be made."""
@@ -120,6 +135,8 @@ class DeltaLog:
                 parameters = info.get("operationParameters")
                 if isinstance(parameters, dict):
                     replaces = parameters.get("outputMode") == "Complete"
+                    if operation == "RESTORE" and is_number(str(parameters.get("version"))):
+                        self._restored[number] = int(parameters["version"])
             if "txn" in action:
                 batches |= self._transaction(path, action["txn"])
             if "protocol" in action:

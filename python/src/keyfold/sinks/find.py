@@ -46,6 +46,8 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     ids = query_ids(checkpoint.once())
     applications = log.applications()
     is_known = not ids.keys().isdisjoint(applications)
+    # Delta may forget the ids before the versions that have them.
+    is_known = is_known or any(not ids.keys().isdisjoint(it.batches) for it in log.history())
     found: TableVersion | None = None
     since: list[TableVersion] = []
     # No version is missing between two of these. So the first that has an earlier batch is the
