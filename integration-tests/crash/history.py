@@ -1,7 +1,7 @@
 """The batches of a query, from Spark's logs and from what its sink was given."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,14 +27,18 @@ class History:
     """What is known of a checkpoint's batches; the logs themselves forget the older ones."""
 
     def __init__(
-        self, its: Input, checkpoint: Path, told: Path | None, watermarks: Sequence[str]
+        self,
+        its: Input,
+        checkpoint: Path,
+        told: Path | None,
+        watermark: Callable[[], Watermark],
     ) -> None:
-        """Of a query that reads `its` input, with `watermarks` of some streams.
+        """Of a query that reads `its` input; in `told` a function says what it was given.
 
-        In `told` a function says what it was given.
+        `watermark` makes that of the query before its first batch.
         """
         self._input = its
-        self._watermarks = watermarks
+        self._watermark = watermark
         self.checkpoint = checkpoint
         self._told_in = told
         self._planned: dict[int, str] = {}
@@ -80,7 +84,7 @@ class History:
 
     def lacks(self) -> str:
         """What a query that has come to its end has not done; empty if it has done all."""
-        last, mark = self.planned()[-1], Watermark(self._watermarks)
+        last, mark = self.planned()[-1], self._watermark()
         if not all(self._input.is_read(stream, end) for stream, end in last.ends.items()):
             return "not all of its input was read"
         if self.last_committed < len(self._planned) - 1:
@@ -88,7 +92,7 @@ class History:
         for _, batch in self.batches():
             if batch is not None:
                 mark.see(batch.rows, batch.links)
-        if mark.is_exact and last.watermark != mark.due:
+        if last.watermark != mark.due:
             return f"no batch came after the last rows: the watermark is {last.watermark}"
         return ""
 
@@ -99,7 +103,7 @@ class History:
 
     def batches(self) -> Iterator[tuple[int, Batch | None]]:
         """Each planned batch with what it was given; None: a rescale's, which is given nothing."""
-        before, mark = Planned({}, 0, -1), Watermark(self._watermarks)
+        before, mark = Planned({}, 0, -1), self._watermark()
         for number, it in enumerate(self.planned()):
             if (it.ends, it.now) == (before.ends, before.now):
                 yield number, None

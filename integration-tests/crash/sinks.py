@@ -16,8 +16,8 @@ from kit.connectors import DELTA, DELTA_SETTINGS, EXTENSIONS, ICEBERG
 FUNCTION, DATABASE, FILES = "function", "database", "files"
 # Where a sink's folder has an entry for each batch or version.
 LOGS = {FILES: "_spark_metadata", DELTA: "_delta_log"}
-# These take append mode only.
-APPEND_ONLY = (FILES, DELTA, ICEBERG)
+# These take append mode only, and have the number of each batch in a log of their own.
+APPEND_ONLY = KNOWING_BATCHES = (FILES, DELTA, ICEBERG)
 # Of Spark, for tables of both.
 TABLE_SETTINGS = {
     "spark.sql.extensions": ",".join(EXTENSIONS.values()),

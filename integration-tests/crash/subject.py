@@ -9,6 +9,7 @@ from crash.history import History
 from crash.inputs import Input
 from crash.sinks import FUNCTION
 from crash.spark_driver import SparkDriver
+from crash.watermark import Watermark
 from crash.world import World
 from kit.kill_moment import last_batch
 
@@ -31,8 +32,12 @@ class Subject:
         self.input = its
         self.folder = folder
         self.counts = counts
-        told_in = told if world.sink == FUNCTION else None
-        self.history = History(its, folder / "checkpoint", told_in, world.kind.watermarks)
+        self.history = History(
+            its,
+            folder / "checkpoint",
+            told if world.sink == FUNCTION else None,
+            lambda: Watermark(world.kind.watermarks, world.sink),
+        )
         self.partitions = world.partitions
         self.steps: list[str] = []
         self._driver = driver
