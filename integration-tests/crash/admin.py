@@ -16,11 +16,12 @@ from crash.world import MOST_PARTITIONS
 from kit.kill_moment import last_batch
 
 MOST_MS = 600
-CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "evolve", "savepoint", "vacuum")
+ROLLBACK = "rollback"
+CHANGES = ("rescale", ROLLBACK, "rollback and undo", "clone", "evolve", "savepoint", "vacuum")
 # What may be refused, by the condition. Any other error is a failure.
 REFUSALS = {
     "rescale": ("[KEYFOLD_RESCALE_PARTITIONS]", "[KEYFOLD_RESCALE_UNCOMMITTED_BATCH]"),
-    "rollback": ("[KEYFOLD_ROLLBACK_REFUSED]",),
+    ROLLBACK: ("[KEYFOLD_ROLLBACK_REFUSED]",),
     "rollback and undo": ("[KEYFOLD_ROLLBACK_REFUSED]",),
     "evolve": ("[KEYFOLD_EVOLVE_REFUSED]",),
 }
@@ -54,7 +55,7 @@ class Admin:
                 self._ask(killed_after, "rescale", partitions=to)
             elif what == "vacuum":
                 self._ask(killed_after, "vacuum")
-            elif what == "rollback":
+            elif what == ROLLBACK:
                 restore = self._ask(None, "plan_rollback", batch=batch, **self._sink)
                 self._ask(killed_after, "rollback", batch=batch, **self._sink)
             elif what == "rollback and undo":
@@ -72,7 +73,7 @@ class Admin:
             self._count(what, refusal)
         self._subject.update()
         # Also if it was killed when all was done, so that the next one was refused.
-        if what == "rollback" and last_batch(history.checkpoint, "offsets") == batch < begun:
+        if what == ROLLBACK and last_batch(history.checkpoint, "offsets") == batch < begun:
             self._subject.driver.ask("take_back", batch=batch, restore=restore, **self._sink)
 
     def _count(self, what: str, refusal: RefusedError) -> None:

@@ -2,13 +2,15 @@
 
 import pytest
 
+from crash.admin import ROLLBACK
 from crash.runs import runs
+from crash.turn import HALT
 
-# Of one decade, so that they share a JVM while none is killed: into a database, files and, from
-# Kafka, files.
-SEEDS = (83, 86, 88)
-# On Spark 4.1, from Kafka: into Delta and into Iceberg.
-TABLE_SEEDS = (33, 38)
+# From Kafka into files and a function, and from files into a database. Of one decade, so that they
+# share a JVM while none is killed.
+SEEDS = (2332, 2334, 2337)
+# On Spark 4.1: into Delta, with three halts, and into Iceberg, with two rollbacks.
+TABLE_SEEDS = (1118, 634)
 
 
 @pytest.mark.timeout(900)
@@ -27,3 +29,5 @@ def check(seeds: tuple[int, ...]) -> None:
         for seed in seeds:
             said = them.run(seed)
             assert said is None, said
+        assert them.counts[ROLLBACK]
+        assert them.counts[HALT]
