@@ -65,6 +65,11 @@ class Query:
             it.unlink()
         self._spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # noqa: SLF001
 
+    def delete(self, number: int) -> None:
+        """As somebody else may do, who cleans the table."""
+        table = f"delta.`{self.table}`" if self._kind == "delta" else self._name
+        self._spark.sql(f"DELETE FROM {table} WHERE number = {number}")  # noqa: S608 - our own
+
     def rows(self) -> list[int]:
         """Of the table, sorted."""
         reader = self._spark.read
@@ -90,8 +95,9 @@ def go_back_and_on(query: Query) -> dict[str, Any]:
     undo_rollback(query.checkpoint, done.aside)
     query.sql(done.table.undo)
     undone = query.rows()
-    done = query.roll_back(1)
-    query.sql(done.table.restore)
+    query.roll_back(1)
+    # The table may be given when the rollback is done.
+    query.sql(query.roll_back(1, dry_run=True).table.restore)
     # The first batch has what came in two before, and more.
     query.run(files=2)
     again = query.rows()
@@ -124,6 +130,16 @@ def forget_the_table(query: Query) -> dict[str, Any]:
     return {"plan": str(plan), "rows": query.rows(), "state": query.state()}
 
 
+def keep_what_others_did(query: Query) -> dict[str, Any]:
+    """Twice to one batch, with a row that somebody has deleted in between."""
+    query.run(files=4)
+    query.sql(query.roll_back(1).table.restore)
+    query.delete(3)
+    query.run(files=1)
+    query.sql(query.roll_back(1).table.restore)
+    return {"rows": query.rows()}
+
+
 def main(root: str, answer: str) -> None:
     """The job."""
     spark = SparkSession.builder.getOrCreate()
@@ -132,6 +148,7 @@ def main(root: str, answer: str) -> None:
         found[kind] = {
             "restored": go_back_and_on(Query(spark, Path(root) / f"{kind}_restored", kind)),
             "forgotten": forget_the_table(Query(spark, Path(root) / f"{kind}_forgotten", kind)),
+            "kept": keep_what_others_did(Query(spark, Path(root) / f"{kind}_kept", kind)),
         }
     Path(answer).write_text(json.dumps(found), encoding="utf-8")
 

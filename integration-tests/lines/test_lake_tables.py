@@ -68,3 +68,10 @@ def test_without_it_the_rows_of_later_batches_come_twice(found: Any, kind: str) 
     assert it["state"] == numbers(50)
     assert it["rows"] == sorted([*numbers(50), *range(20, 40)])
     assert "each row of the later batches comes twice" in it["plan"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(2 * DOWNLOAD_S + JOB_S)
+@pytest.mark.parametrize("kind", [DELTA, ICEBERG])
+def test_what_others_did_since_the_table_went_back_stays(found: Any, kind: str) -> None:
+    assert found[kind]["kept"]["rows"] == [it for it in numbers(20) if it != 3]
