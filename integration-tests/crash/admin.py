@@ -23,6 +23,8 @@ REFUSALS = {
     "rescale": ("[KEYFOLD_RESCALE_PARTITIONS]", "[KEYFOLD_RESCALE_UNCOMMITTED_BATCH]"),
     ROLLBACK: ("[KEYFOLD_ROLLBACK_REFUSED]",),
     "rollback and undo": ("[KEYFOLD_ROLLBACK_REFUSED]",),
+    # Of the oldest batch.
+    "clone": ("[KEYFOLD_CLONE_BATCH]",),
     "evolve": ("[KEYFOLD_EVOLVE_REFUSED]",),
 }
 
@@ -100,9 +102,11 @@ class Admin:
         if killed_after is not None:
             self._subject.note(f"killed after {killed_after} ms, and done again")
             self._subject.counts[f"kill -9 in {do}"] += 1
-            self._subject.driver.tell(do, **arguments)
+            driver = self._subject.driver
+            driver.tell(do, **arguments)
             time.sleep(killed_after / 1000)
-            self._subject.kill_driver()
+            driver.check_alive()
+            driver.kill()
         return self._subject.driver.ask(do, **arguments)
 
     def _clone(self, chance: Random, step: int, batch: int) -> None:

@@ -48,12 +48,6 @@ class Subject:
         """One that runs: a new one if the last was killed."""
         return self._driver()
 
-    def kill_driver(self) -> None:
-        """Kills the one that runs; raises CrashError if it has crashed before."""
-        driver = self.driver
-        driver.check_alive()
-        driver.kill()
-
     @property
     def checkpoint(self) -> str:
         return str(self.history.checkpoint)

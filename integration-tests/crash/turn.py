@@ -92,7 +92,8 @@ class Turn:
         source = subject.input.source
         if self.most_records and world.reads_kafka:
             source["maxOffsetsPerTrigger"] = str(self.most_records)
-        subject.driver.ask(
+        driver = subject.driver
+        driver.ask(
             "start",
             kind=world.kind.name,
             totals=asdict(subject.history.totals),
@@ -112,7 +113,8 @@ class Turn:
         came = self._wait(subject, chance)
         subject.counts[self.ending if came or self.ending == END else f"{self.ending}, late"] += 1
         if came and self.ending in {KILL, HALT}:
-            subject.kill_driver()
+            driver.check_alive()
+            driver.kill()
             return
         if came and self.ending == STOP:
             subject.driver.ask("stop")

@@ -150,6 +150,7 @@ class Checkpoint:
         Raises:
             InvalidArgumentError: one of them is less than 1.
             CheckpointDamagedError: the last entry of the commit log cannot be read.
+            BatchNotRetainedError: the query deletes files faster than they can be read.
         """
         for name, number in (("cores", cores), ("memory_bytes", memory_bytes)):
             if number is not None and number < 1:

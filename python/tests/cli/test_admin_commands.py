@@ -155,7 +155,7 @@ def test_rollback_of_a_query_with_a_table(jvm: Jvm, path: str, tmp_path: Path) -
     assert (found["table"]["version"], found["table"]["newest"]) == (0, 2)
     jvm.answers["rollback"] |= {"applied": True, "aside": "rollback-0-a"}
     done = run("rollback", path, "--to-batch", "0", *place, "--apply").stdout
-    assert f"if the table was restored: {back.removesuffix('0')}2\n" in done
+    assert f"to take it forward again: {back.removesuffix('0')}2\n" in done
     # To the JVM it is no file sink.
     assert [asked[3] for asked in jvm.asked] == [None, None, None]
 

@@ -184,11 +184,16 @@ def test_the_way_back_of_a_table_is_told_after_the_rollback_too(
     after = files_in(checkpoint)
     for dry_run in (True, False):
         again = rollback(checkpoint, 0, sink_path=str(table.root), dry_run=dry_run)
-        assert (again.before, again.batch, again.files, again.aside) == (0, 0, 0, None)
+        assert (again.before, again.batch, again.files, again.applied) == (0, 0, 0, False)
         assert again.table is not None
         assert str(again.table.restore).endswith("TO VERSION AS OF 0")
-        assert "to undo" not in str(again)
+        assert "rolled back before" in str(again)
+        assert "--apply" not in str(again)
     assert files_in(checkpoint) == after
+    # What went back by other means has its old id, by which Delta would skip the batches.
+    table.batches(str(keyfold.open_checkpoint(checkpoint).query_id), 1)
+    with refusal("KEYFOLD_ROLLBACK_REFUSED", "is not before the last one"):
+        rollback(checkpoint, 0, sink_path=str(table.root))
     with refusal("KEYFOLD_ROLLBACK_REFUSED", "is not before the last one"):
         rollback(checkpoint, 0)
 

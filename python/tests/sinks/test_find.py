@@ -214,14 +214,17 @@ def test_a_restore_by_time_does_not_say_what_it_took_back(delta: DeltaTable, fin
     assert find(delta, 1).later == (2,)
 
 
-def test_the_query_is_known_by_versions_whose_ids_the_table_has_forgotten(
+def test_versions_that_a_restore_took_back_count_if_the_query_still_has_their_batches(
     delta: DeltaTable, find: Find
 ) -> None:
-    delta.batches(QUERY, 0, 1)
-    delta.commit("OPTIMIZE")
-    delta.checkpoint({})
-    found = find(delta, 0)
-    assert (found.known, found.version, found.later) == (True, 0, (1,))
+    """The rollback was undone, or somebody has restored the table without one."""
+    delta.batches(QUERY, 0, 1, 2, 3, 4, 5)
+    delta.commit("RESTORE", version="2")
+    found = find(delta, 4)
+    assert (found.batch, found.version, found.later) == (4, 4, (5,))
+    delta.batches(QUERY, 6)
+    found = find(delta, 5)
+    assert (found.batch, found.version, found.later) == (5, 6, (7,))
 
 
 def test_of_two_rollbacks_in_a_row_the_second_counts(

@@ -11,7 +11,6 @@ from keyfold.admin.bridge import lines, result
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, JvmError, StorageError
 from keyfold.sinks.find import find_table
 from keyfold.sinks.sink_table import SinkTable
-from keyfold.spark_log.logs import batches
 from keyfold.storage.storage import Storage
 from keyfold.text.units import count
 
@@ -28,6 +27,8 @@ _NO_SINK = (
     "back. Give the folder of a file sink too: its log goes back. A sink that goes by batch "
     "numbers alone skips these batches"
 )
+# What the refusal says if the batch is the last one already.
+_NOT_BEFORE = "is not before the last one, which is"
 _RESTORED = (
     "if a table of Delta or Iceberg was restored for this rollback, take it forward again before "
     "the query starts: its later batches do not run again, so the table would lack their rows"
@@ -43,7 +44,7 @@ class Rollback:
         batch: the last batch after the rollback.
         before: the last batch before it.
         files: number of files set aside, or put back.
-        aside: folder below `keyfold` with these files; None for a plan.
+        aside: folder below `keyfold` with these files; None for a plan, and if it was done before.
         sink: location of the file sink whose log goes with it; None if none was given.
         table: the Delta or Iceberg table that was given, and how it goes back; else None.
         warnings: what to check.
@@ -67,21 +68,23 @@ class Rollback:
         rows = [
             ("checkpoint", self.checkpoint),
             ("last batch", f"{self.before} -> {self.batch}"),
-            ("files", f"{count(self.files)} {self._moved()}"),
+            ("files", "rolled back before" if self._is_done_before else self._moved()),
             *(self.table.rows() if self.table else ()),
             *(("warning", it) for it in self.warnings),
         ]
-        if self.applied and self.aside and not self.undone:
+        if self.applied and not self.undone:
             undo = bridge.command_line("rollback", self.checkpoint, undo=self.aside, apply=True)
             rows.append(("to undo", undo))
-            if self.table and self.table.undo:
-                rows.append(("", f"and, if the table was restored: {self.table.undo}"))
-        return lines(rows, applied=self.applied)
+        return lines(rows, applied=self.applied or self._is_done_before)
+
+    @property
+    def _is_done_before(self) -> bool:
+        """Whether only the table is left to go back."""
+        return self.files == 0 and self.before == self.batch
 
     def _moved(self) -> str:
-        if self.undone:
-            return "put back"
-        return "set aside" if self.applied else "to set aside"
+        done = "put back" if self.undone else "set aside" if self.applied else "to set aside"
+        return f"{count(self.files)} {done}"
 
 
 def rollback(  # noqa: PLR0913 - one for each option
@@ -103,7 +106,7 @@ def rollback(  # noqa: PLR0913 - one for each option
             sink, the newer entries of its log are set aside too, in its folder `_keyfold`: Spark
             would not run their batches again. What they have written stays; Spark's readers go by
             the log. A table is only read: the result has the SQL that takes it back, also if the
-            checkpoint is at the batch already.
+            rollback is done already.
         storage_options: as of `keyfold.open_checkpoint`, to read a table on an object store.
         spark: session to use; by default the active one, or a new one.
 
@@ -118,10 +121,10 @@ def rollback(  # noqa: PLR0913 - one for each option
     )
     sink = None if sink_path is None else bridge.place(sink_path, "folder of the sink")
     table, unread = None, None
-    checkpoint = Storage(path, storage_options)
     if sink is not None:
         try:
             # Before the rollback, which gives the query a new id.
+            checkpoint = Storage(path, storage_options)
             table = find_table(checkpoint.elsewhere(sink), checkpoint, batch)
         except (ExtraMissingError, StorageError) as error:
             # A file sink is for the JVM, which may have other credentials.
@@ -130,8 +133,8 @@ def rollback(  # noqa: PLR0913 - one for each option
     try:
         found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
     except JvmError as error:
-        if table and table.restore and batches(checkpoint, "offsets")[-1:] == [batch]:
-            # It is done already, and only the table is still to go back.
+        if table and table.restore and table.rolled_back and _NOT_BEFORE in str(error):
+            # Only the table is left to go back.
             return Rollback(
                 checkpoint=checkpoint.root,
                 batch=batch,
@@ -139,7 +142,7 @@ def rollback(  # noqa: PLR0913 - one for each option
                 files=0,
                 table=table,
                 warnings=tuple(table.warnings(batch)),
-                applied=not dry_run,
+                applied=False,
                 undone=False,
             )
         if unread is None:

@@ -58,8 +58,6 @@ class DeltaLog:
         self._checkpoints = _checkpoints(list(self._sizes))
         self._read: dict[int, TableVersion] = {}
         self._protocols: dict[int, Any] = {}
-        # By the version of a RESTORE, the one that it went back to.
-        self._restored: dict[int, int] = {}
 
     def applications(self) -> dict[str, int]:
         """The newest batch of each application id: of the newest checkpoint and commits after it.
@@ -80,20 +78,8 @@ class DeltaLog:
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """Versions that led to the current one, newest first, until one that the log has lost.
-
-        What a RESTORE has taken back is not among them, unless it went by a time.
-        """
-        left = self._commits
-        while left:
-            for it in self._versions(left):
-                yield it
-                target = self._restored.get(it.version)
-                if target is not None:
-                    left = range(min(target, it.version - 1), self._commits[-1] - 1, -1)
-                    break
-            else:
-                break
+        """All versions, newest first, until one that the log has lost."""
+        yield from self._versions(self._commits)
 
     def can_restore(self, version: int) -> bool:
         """Whether there is a checkpoint, or the very first commit, from which it can be made."""
@@ -128,7 +114,7 @@ class DeltaLog:
     def _version(self, number: int) -> TableVersion:
         path = f"{_LOG}/{number:020}.json"
         batches: dict[str, int] = {}
-        operation, replaces = "", False
+        operation, replaces, restores = "", False, None
         for action in self._lines(path):
             if isinstance(info := action.get("commitInfo"), dict):
                 operation = str(info.get("operation", ""))
@@ -136,12 +122,12 @@ class DeltaLog:
                 if isinstance(parameters, dict):
                     replaces = parameters.get("outputMode") == "Complete"
                     if operation == "RESTORE" and is_number(str(parameters.get("version"))):
-                        self._restored[number] = int(parameters["version"])
+                        restores = int(parameters["version"])
             if "txn" in action:
                 batches |= self._transaction(path, action["txn"])
             if "protocol" in action:
                 self._protocols[number] = action["protocol"]
-        return TableVersion(number, operation, batches, replaces)
+        return TableVersion(number, operation, batches, replaces, restores)
 
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and protocol."""

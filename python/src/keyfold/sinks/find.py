@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError
@@ -46,13 +47,11 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     ids = query_ids(checkpoint.once())
     applications = log.applications()
     is_known = not ids.keys().isdisjoint(applications)
-    # Delta may forget the ids before the versions that have them.
-    is_known = is_known or any(not ids.keys().isdisjoint(it.batches) for it in log.history())
     found: TableVersion | None = None
     since: list[TableVersion] = []
     # No version is missing between two of these. So the first that has an earlier batch is the
     # table as of this batch, too: the batch of a rescale or of a migration writes no version.
-    for it in log.history() if is_known else ():
+    for it in _leading(log.history(), ids) if is_known else ():
         if _has_batch_until(batch, it, ids):
             found = it
             break
@@ -67,6 +66,7 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     target = kept[0] if found and later and kept else found
     if target and not log.can_restore(target.version):
         found = target = None
+    query = next(app for app, last in ids.items() if last is None)
     newest = next((it.version for it in log.history()), None)
     name = place.rstrip("/").replace("`", "``")
     return SinkTable(
@@ -79,12 +79,30 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         others=tuple(reversed(others)),
         kept=tuple(reversed(kept)) if found else (),
         replaces=bool(later) and all(it.replaces for it in later),
-        query=next(app for app, last in ids.items() if last is None),
+        query=query,
+        rolled_back=bool(later) and all(query not in it.batches for it in later),
         known=is_known,
         applications={} if is_known else applications,
         restore=log.restore.format(name=name, version=target.version) if target and later else None,
         undo=log.undo.format(name=name, version=newest) if target and later else None,
     )
+
+
+def _leading(history: Iterator[TableVersion], ids: dict[str, int | None]) -> Iterator[TableVersion]:
+    """Without the versions that a RESTORE took back, if the query has left their batches too.
+
+    It may still have them: the rollback was undone, or somebody else restored the table.
+    """
+    it = next(history, None)
+    while it is not None:
+        yield it
+        target, taken = it.restores, []
+        it = next(history, None)
+        while target is not None and it is not None and it.version > target:
+            taken.append(it)
+            it = next(history, None)
+        if any(_has_batch_until(_ALL, other, ids) for other in taken):
+            yield from taken
 
 
 def _batches(version: TableVersion, ids: dict[str, int | None]) -> list[int]:

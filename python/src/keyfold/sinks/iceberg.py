@@ -91,7 +91,7 @@ class IcebergLog:
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """As `DeltaLog`."""
+        """Snapshots that led to the current one, newest first, until one that is expired."""
         yield from self._ancestors
 
     def can_restore(self, version: int) -> bool:

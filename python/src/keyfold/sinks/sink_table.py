@@ -29,6 +29,7 @@ class SinkTable:
         kept: those between the batch and the first later one, or the end: they stay.
         replaces: whether each later batch has replaced all rows, as in complete mode.
         query: id of the query.
+        rolled_back: whether the query has a new id since it wrote these.
         known: whether the query has written to the table, under this id or an earlier one.
         applications: if it has not, the newest batch of each query id in the table; in Delta of
             each application id, which a `foreachBatch` may choose as `txnAppId`.
@@ -47,6 +48,7 @@ class SinkTable:
     kept: tuple[TableVersion, ...]
     replaces: bool
     query: str
+    rolled_back: bool
     known: bool
     applications: dict[str, int]
     restore: str | None
@@ -63,6 +65,8 @@ class SinkTable:
             yield "", f"later batches have written {_named(self._noun, map(str, self.later))}"
         if self.restore:
             yield "to restore", self.restore
+        if self.undo:
+            yield "", f"to take it forward again: {self.undo}"
 
     def warnings(self, batch: int) -> Iterator[str]:
         """What to know before the query runs on from a batch, under a new id."""

@@ -17,12 +17,15 @@ class TableVersion:
         operation: what made it, as the log names it: STREAMING UPDATE, OPTIMIZE, append ...
         batches: the batch that it has, by the id of the query; in Delta by any application id.
         replaces: whether a batch in complete mode replaced all rows.
+        restores: the version that Delta's RESTORE went back to; None if it is another operation, or
+            went by a time.
     """
 
     version: int
     operation: str
     batches: dict[str, int]
     replaces: bool
+    restores: int | None = None
 
 
 def damaged(storage: Storage, path: str, detail: str) -> TableDamagedError:
