@@ -29,7 +29,7 @@ class SinkTable:
         kept: those between the batch and the first later one, or the end: they stay.
         replaces: whether each later batch has replaced all rows, as in complete mode.
         query: id of the query.
-        rolled_back: whether the query has a new id since it wrote these.
+        rolled_back: whether the query has a new id since it wrote `later`.
         known: whether the query has written to the table, under this id or an earlier one.
         applications: if it has not, the newest batch of each query id in the table; in Delta of
             each application id, which a `foreachBatch` may choose as `txnAppId`.
