@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.format.names import is_number
 from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.ranged_file import RangedFile
@@ -121,8 +120,9 @@ class DeltaLog:
                 parameters = info.get("operationParameters")
                 if isinstance(parameters, dict):
                     replaces = parameters.get("outputMode") == "Complete"
-                    if operation == "RESTORE" and is_number(str(parameters.get("version"))):
-                        restores = int(parameters["version"])
+                    back_to = str(parameters.get("version"))
+                    if operation == "RESTORE" and back_to.isdecimal():
+                        restores = int(back_to)
             if "txn" in action:
                 batches |= self._transaction(path, action["txn"])
             if "protocol" in action:
