@@ -117,9 +117,9 @@ class Turn:
             driver.kill()
             return
         if came and self.ending == STOP:
-            subject.driver.ask("stop")
+            driver.ask("stop")
         elif came and self.ending == CANCEL:
-            subject.driver.ask("cancel")
+            driver.ask("cancel")
         if self._judge(subject) and self.ending == END:
             if self.starts == 1:
                 raise CrashError("the query does not come to its end however often it is started")

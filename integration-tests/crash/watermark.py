@@ -19,7 +19,7 @@ class Watermark:
         rows of that. And of several streams, a restart makes it forget how far each one was.
         """
         self._newest = dict.fromkeys(streams, 0)
-        self._may_lag = len(streams) > 1 or (len(streams) > 0 and sink in KNOWING_BATCHES)
+        self._may_lag = len(streams) > 1 or sink in KNOWING_BATCHES
 
     def see(self, rows: Iterable[Row], links: Iterable[Link]) -> None:
         """Takes the rows of a batch."""
