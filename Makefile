@@ -336,6 +336,7 @@ bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS bes
 	$(MAKE) bench-pictures
 
 bench-bigstate: setup ## counts of 10 to 50 million keys in a memory cgroup, beside RocksDB, in 3 hours, as root: docs/benchmarks-bigstate.md; KEYS=20000000
+	build/sbt bench/compile
 	$(BIN)/python -m bench.bigstate $(if $(KEYS),--keys $(KEYS))
 
 nexmark: setup ## Nexmark's queries beside Spark's own providers, in two hours: docs/benchmarks-nexmark.md; PARTITIONS=200 TIMES=0.4

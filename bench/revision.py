@@ -2,26 +2,29 @@
 
 import os
 import subprocess
+from collections.abc import Sequence
 from datetime import datetime, timezone
+from typing import Final
 
-MEASURED = ("jvm/core", "jvm/spark", "python/src", "bench")
+ENGINE: Final = ("jvm/core/src/main", "jvm/spark/src/main")
+MEASURED: Final = (*ENGINE, "python/src", "bench")
 
 
-def revision() -> str:
+def revision(measured: Sequence[str] = MEASURED) -> str:
     """The commit, with a + if what is measured has local changes, the day and the cores."""
-    commit = _git("rev-parse", "--short=12", "HEAD") + ("+" if is_changed() else "")
+    commit = _git("rev-parse", "--short=12", "HEAD") + ("+" if is_changed(measured) else "")
     today = datetime.now(tz=timezone.utc).date()
     return f"Keyfold at commit {commit}, {today}, on {os.cpu_count()} cores."
 
 
-def is_changed() -> bool:
+def is_changed(measured: Sequence[str] = MEASURED) -> bool:
     """Whether what is measured has local changes."""
-    return bool(_git("status", "--porcelain", "--", *MEASURED))
+    return bool(_git("status", "--porcelain", "--", *measured))
 
 
-def code() -> str:
+def code(measured: Sequence[str] = MEASURED) -> str:
     """The newest commit that has changed what is measured."""
-    return _git("log", "-1", "--format=%H", "--", *MEASURED)
+    return _git("log", "-1", "--format=%H", "--", *measured)
 
 
 def _git(*arguments: str) -> str:

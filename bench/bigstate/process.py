@@ -13,6 +13,8 @@ from rich.console import Console
 import keyfold
 from bench.bigstate.cgroup import Cgroup
 from bench.bigstate.query import Job
+from bench.nexmark.stores import BENCH_CLASSES, NOTHING
+from bench.nexmark.stores import STORES as COMPARED
 from bench.states import PROVIDERS
 from keyfold.settings import (
     EXTENSIONS_CLASS,
@@ -27,31 +29,35 @@ LIMIT: Final = 2 << 30
 ROCKS: Final = "spark.sql.streaming.stateStore.rocksdb"
 OURS: Final = "Keyfold"
 STORES: Final = {
+    OURS: {
+        **QUERY_SETTINGS,
+        EXTENSIONS_KEY: EXTENSIONS_CLASS,
+        MEMORY_KEY: str(BUDGET),
+    },
     "RocksDB": {PROVIDER_KEY: PROVIDERS["RocksDB"]},
     "RocksDB, bounded": {
         PROVIDER_KEY: PROVIDERS["RocksDB"],
         f"{ROCKS}.boundedMemoryUsage": "true",
         f"{ROCKS}.maxMemoryUsageMB": str(BUDGET >> 20),
     },
-    OURS: {
-        **QUERY_SETTINGS,
-        EXTENSIONS_KEY: EXTENSIONS_CLASS,
-        MEMORY_KEY: str(BUDGET),
-    },
+    NOTHING: COMPARED[NOTHING],
 }
 PARTITIONS: Final = 4
 console = Console(stderr=True)
 
 
+class QueryFailedError(Exception):
+    """A query has ended with an error."""
+
+
 def settings(store: str, folder: Path) -> dict[str, str]:
     """Settings of a session: one JVM of 1 GB of heap, two cores."""
-    jar = str(keyfold.jar_path())
     return {
         "spark.master": "local[2]",
         "spark.driver.memory": "1g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraClassPath": jar,
+        "spark.driver.extraClassPath": f"{keyfold.jar_path()}:{BENCH_CLASSES}",
         "spark.local.dir": str(folder / "local"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -62,7 +68,10 @@ def settings(store: str, folder: Path) -> dict[str, str]:
 
 
 def batches(store: str, job: Job, group: Cgroup) -> Iterator[dict[str, Any]]:
-    """Run a query in the group, and give what it says of each batch; ends if it fails."""
+    """Run a query in the group, and give what it says of each batch.
+
+    Raises QueryFailedError if it ends with an error.
+    """
     command = [sys.executable, "-m", "bench.bigstate.query", json.dumps(asdict(job))]
     with subprocess.Popen(  # noqa: S603
         command,
@@ -75,4 +84,4 @@ def batches(store: str, job: Job, group: Cgroup) -> Iterator[dict[str, Any]]:
             console.print(store, batch, soft_wrap=True)
             yield batch
     if process.returncode != 0:
-        raise SystemExit(f"{store} has failed")
+        raise QueryFailedError(store)

@@ -21,23 +21,24 @@ POLL_S: Final = 0.02
 class Job:
     """A count of `keys` keys by so many more `batches` of `rows` rows.
 
-    Each key comes once, and then keys at random follow; if `is_skewed`, the key of rank r with a
-    probability of 1/r, as in Zipf's law with the exponent 1.
+    Each key comes once, and then keys at random follow. From the row `evenly` on the key of rank r
+    comes with a probability of 1/r.
     """
 
     settings: dict[str, str]
     checkpoint: str
     rows: int
     keys: int
+    evenly: int
     batches: int
-    is_skewed: bool
 
     @property
     def key(self) -> str:
         """The key of a row, in SQL."""
         chance = f"pmod(xxhash64(value), {self.keys}) / {self.keys}.0D"
-        rank = f"pow({self.keys}, {chance})" if self.is_skewed else f"{self.keys} * {chance}"
-        later = f"cast({rank} as bigint)"
+        evenly = f"cast({self.keys} * {chance} as bigint)"
+        skewed = f"cast(pow({self.keys}, {chance}) as bigint)"
+        later = f"if(value < {self.evenly}, {evenly}, {skewed})"
         # Scattered, so that keys that come often do not lie side by side.
         return f"if(value < {self.keys}, value, {later}) * 7368787 % {self.keys}"
 

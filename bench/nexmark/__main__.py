@@ -7,12 +7,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from bench.nexmark.cases import Size, cases
+from bench.nexmark.cases import Size, cases, results
 from bench.nexmark.check import differences
 from bench.nexmark.measure import measured
 from bench.nexmark.page import PAGE, page
 from bench.nexmark.queries import ASKED, STATEFUL
-from bench.nexmark.results import Results
 from bench.nexmark.stores import NOTHING, STORES, shared
 
 console = Console(stderr=True)
@@ -39,15 +38,15 @@ def measure(names: list[str], stores: list[str], size: Size) -> None:
 
     Of all of them the page is written; some are only kept for it and printed.
     """
-    results = Results()
+    there = results()
     chosen = [it.name for it in STATEFUL if it.name in names or not names]
     for case in cases(chosen, stores or list(STORES), size):
-        if results.of(case) is None:
+        if there.of(case) is None:
             found = measured(case)
-            results.add(case, found)
+            there.add(case, found)
             console.print(case, found, soft_wrap=True, markup=False)
     if not names and not stores:
-        PAGE.write_text(page(results), encoding="utf-8")
+        PAGE.write_text(page(there), encoding="utf-8")
 
 
 def main() -> None:
@@ -68,7 +67,7 @@ def main() -> None:
     if asked.check:
         check(names, stores)
     elif asked.page:
-        PAGE.write_text(page(Results()), encoding="utf-8")
+        PAGE.write_text(page(results()), encoding="utf-8")
     else:
         measure(names, stores, Size.of(asked.partitions, asked.times))
 

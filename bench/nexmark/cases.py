@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from bench.nexmark.stores import NOTHING, OURS, ROCKSDB
+from bench.results import FOLDER, Results
 
 SEED: Final = 42
 # Events a second of event time, as in Flink's generator.
@@ -56,6 +58,11 @@ class Case:
     size: Size
     to: int = 0
 
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> "Case":
+        """Make it of what is in a file."""
+        return cls(**{**fields, "size": Size(**fields["size"])})
+
     @property
     def restarts(self) -> bool:
         """Whether it is started again in another process."""
@@ -75,3 +82,8 @@ def cases(queries: list[str], stores: list[str], size: Size) -> Iterator[Case]:
             for store in stores:
                 if store in RESCALING:
                     yield Case(query, store, rescaled, AFTER)
+
+
+def results(file: Path = FOLDER / "nexmark.jsonl") -> Results[Case]:
+    """Those that there are."""
+    return Results(file, Case.read, "bench/nexmark")

@@ -6,8 +6,8 @@ from statistics import median
 from typing import Any, Final
 
 from bench.nexmark.cases import Case
-from bench.nexmark.results import Results
 from bench.nexmark.stores import NOTHING, OURS
+from bench.results import Results
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Figure:
     is_compared: bool = True
     decimals: int = 0
 
-    def cell(self, case: Case, results: Results) -> str:
+    def cell(self, case: Case, results: Results[Case]) -> str:
         """The number, and how many times better than it Keyfold's is."""
         number = self._number(case, results)
         if results.has_failed(case):
@@ -33,7 +33,7 @@ class Figure:
             return text
         return f"{text}<br>{ours / number if self.is_speed else number / ours:.2f}x"
 
-    def _number(self, case: Case, results: Results) -> float | None:
+    def _number(self, case: Case, results: Results[Case]) -> float | None:
         found = results.of(case)
         return None if found is None else self.of(case, found)
 

@@ -11,8 +11,8 @@ import pyspark
 from bench.nexmark.cases import AFTER, BEFORE, RATE, RESCALING, SEED, Case
 from bench.nexmark.figures import FIGURES, RESCALES, Figure
 from bench.nexmark.queries import QUERIES, STATEFUL
-from bench.nexmark.results import Results
 from bench.nexmark.stores import OURS, ROOT, STORES
+from bench.results import Results
 from bench.revision import revision
 
 PAGE: Final = ROOT / "docs" / "benchmarks-nexmark.md"
@@ -49,7 +49,7 @@ an exchange that is used twice.
 """
 
 
-def page(results: Results) -> str:
+def page(results: Results[Case]) -> str:
     """Write the text of the page."""
     return "\n".join([head(), *unmeasured(results), *sections(results), *questions()])
 
@@ -62,7 +62,7 @@ def head() -> str:
     return HEAD.lstrip().format(**told, seed=SEED, rate=RATE)
 
 
-def unmeasured(results: Results) -> Iterator[str]:
+def unmeasured(results: Results[Case]) -> Iterator[str]:
     """The queries with state that have no figures here."""
     measured = {it.query for it in results.cases()}
     if names := [it.name for it in STATEFUL if it.name not in measured]:
@@ -70,7 +70,7 @@ def unmeasured(results: Results) -> Iterator[str]:
         yield f"Not measured in this run: {text}. `make nexmark-check` compares them too.\n"
 
 
-def sections(results: Results) -> Iterator[str]:
+def sections(results: Results[Case]) -> Iterator[str]:
     """A table for each figure and number of partitions, and those of rescales."""
     ran = results.cases()
     for size, to in dict.fromkeys((it.size, it.to) for it in ran):
@@ -81,7 +81,7 @@ def sections(results: Results) -> Iterator[str]:
             yield from (f"## {figure.name}, {text}", "", *table(figure, cases, results), "")
 
 
-def table(figure: Figure, cases: list[Case], results: Results) -> Iterator[str]:
+def table(figure: Figure, cases: list[Case], results: Results[Case]) -> Iterator[str]:
     """A row for each case, a column for each provider."""
     stores = RESCALING if cases[0].to else tuple(STORES)
     yield f"| query | {' | '.join(stores)} |"

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from bench.nexmark import cases as made
 from bench.nexmark.cases import AFTER, BEFORE, Case, Size, cases
 from bench.nexmark.figures import FIGURES, percentile
 from bench.nexmark.page import page
 from bench.nexmark.queries import QUERIES, STATEFUL
-from bench.nexmark.results import Results
 from bench.nexmark.stores import NOTHING, OURS, ROCKSDB, STORES
+from bench.results import Results
 
 SIZE = Size(4, 1000, 1, 3)
 OF_OURS = Case("q3", OURS, SIZE)
@@ -20,15 +21,15 @@ FOUND = {"ms": [100, 200, 300], "state_rows": 7, "bytes": 10, "written": 30, "re
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Results:
-    made = Results(tmp_path / "results.jsonl")
-    made.add(OF_OURS, FOUND)
-    made.add(replace(OF_OURS, store=ROCKSDB), FOUND | {"ms": [400, 400, 400]})
-    made.add(replace(OF_OURS, store=NOTHING), {"error": "it was out of memory"})
-    return made
+def results(tmp_path: Path) -> Results[Case]:
+    there = made.results(tmp_path / "results.jsonl")
+    there.add(OF_OURS, FOUND)
+    there.add(replace(OF_OURS, store=ROCKSDB), FOUND | {"ms": [400, 400, 400]})
+    there.add(replace(OF_OURS, store=NOTHING), {"error": "it was out of memory"})
+    return there
 
 
-def test_figures_say_how_many_times_better_ours_are(results: Results) -> None:
+def test_figures_say_how_many_times_better_ours_are(results: Results[Case]) -> None:
     text = page(results)
     assert "| query | Keyfold | RocksDB | HDFSBacked | no store |" in text
     assert "| q3 | 5,000 | 2,500<br>2.00x | not run | failed |" in text
@@ -51,7 +52,7 @@ def test_each_query_with_state_is_measured_with_each_provider() -> None:
     assert rescaled == {(it, BEFORE, AFTER) for it in (OURS, ROCKSDB)}
 
 
-def test_a_case_that_failed_is_run_again(results: Results) -> None:
+def test_a_case_that_failed_is_run_again(results: Results[Case]) -> None:
     assert results.of(OF_OURS) == FOUND
     assert results.of(replace(OF_OURS, store=NOTHING)) is None
 
