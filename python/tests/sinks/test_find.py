@@ -214,17 +214,103 @@ def test_a_restore_by_time_does_not_say_what_it_took_back(delta: DeltaTable, fin
     assert find(delta, 1).later == (2,)
 
 
-def test_versions_that_a_restore_took_back_count_if_the_query_still_has_their_batches(
+def test_a_delta_table_that_was_taken_back_behind_the_batch(delta: DeltaTable, find: Find) -> None:
+    """The rollback was undone without the table, or somebody has restored it without one."""
+    delta.batches(QUERY, 0, 1, 2, 3, 4, 5)
+    delta.commit("RESTORE", version="1")
+    forward = f"RESTORE TABLE delta.`{delta.root}` TO VERSION AS OF "
+    found = find(delta, 4)
+    assert (found.batch, found.version, found.later, found.restore) == (1, 1, (), None)
+    assert (found.behind, found.forward) == ((2, 3, 4), f"{forward}4")
+    told = said(found, 4)
+    assert "lacks batches 2 to 4 of this query, which do not run again" in told
+    assert told.endswith(f"take the table forward before the query starts: {forward}4")
+    assert "nothing to restore" not in told
+    assert find(delta, 1).behind == ()
+    assert "nothing to restore" in said(find(delta, 1), 1)
+    delta.batches(QUERY, 6)
+    delta.commit("DELETE")
+    found = find(delta, 5)
+    assert (found.batch, found.version, found.later) == (1, 6, (7,))
+    assert (found.behind, found.forward) == ((2, 3, 4, 5), f"{forward}5")
+    told = said(found, 5)
+    assert f"instead of `to restore` before the query starts: {forward}5" in told
+    assert "what others have written since is lost then" in told
+    assert "in between" not in told
+
+
+def test_an_iceberg_table_that_was_taken_back_behind_the_batch(
+    iceberg: IcebergTable, find: Find
+) -> None:
+    iceberg.batches(QUERY, 0, 1, 2, 3)
+    iceberg.current = 1001
+    iceberg.write()
+    for batch, behind in ((3, (2, 3)), (2, (2,))):
+        found = find(iceberg, batch)
+        assert (found.batch, found.version, found.behind) == (1, 1001, behind)
+        forward = f"CALL <catalog>.system.set_current_snapshot('<table>', {1000 + batch})"
+        assert found.forward == forward
+        assert said(found, batch).endswith(f"before the query starts: {forward}")
+        assert "nothing to restore" not in said(found, batch)
+        assert "in between" not in said(found, batch)
+
+
+def test_batches_that_run_again_are_not_called_lost(
+    fake: FakeCheckpoint, delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    rolled_back(fake, 1, 1, OLD)
+    for table in (delta, iceberg):
+        table.batches(OLD, 0, 1, 2, 3)
+    delta.commit("RESTORE", version="1")
+    iceberg.current = 1001
+    for table in (delta, iceberg):
+        table.batches(QUERY, 3)
+    iceberg.write()
+    for table in (delta, iceberg):
+        for batch in (1, 2, 3):
+            assert find(table, batch).behind == ()
+
+
+def test_a_table_of_complete_mode_that_was_taken_back_lacks_nothing_for_long(
+    delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    delta.batches(QUERY, 0, 1, 2, mode="Complete")
+    delta.commit("RESTORE", version="1")
+    iceberg.batches(QUERY, 0, 1, 2, operation="overwrite")
+    iceberg.current = 1001
+    iceberg.write()
+    assert find(delta, 2).behind == find(iceberg, 2).behind == ()
+
+
+def test_what_was_taken_back_and_is_lost_has_no_command(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1, 2, 3)
+    delta.commit("RESTORE", version="1")
+    delta.checkpoint({QUERY: 3})
+    delta.batches(QUERY, 4)
+    delta.forget(0, 1)
+    found = find(delta, 3)
+    assert (found.version, found.behind, found.forward) == (None, (2, 3), None)
+    assert "take the table forward yourself before the query starts" in said(found, 3)
+
+
+def test_of_two_queries_that_write_to_one_table_each_has_its_own_way_back(
     delta: DeltaTable, find: Find
 ) -> None:
-    """The rollback was undone, or somebody has restored the table without one."""
-    delta.batches(QUERY, 0, 1, 2, 3, 4, 5)
-    delta.commit("RESTORE", version="2")
-    found = find(delta, 4)
-    assert (found.batch, found.version, found.later) == (4, 4, (5,))
-    delta.batches(QUERY, 6)
-    found = find(delta, 5)
-    assert (found.batch, found.version, found.later) == (5, 6, (7,))
+    """The other one was rolled back to batch 1, with the SQL of its plan."""
+    for batch in range(3):
+        delta.batches(OTHER, batch)
+        delta.batches(QUERY, batch)
+    found = find(delta, 1)
+    assert (found.version, found.kept[0].batches, found.others) == (4, {OTHER: 2}, ())
+    assert "if one goes back too, make its plan after `to restore` was run" in said(found, 1)
+    found = find(delta, 0)
+    assert "must go back too or lose rows: make their plans after `to restore`" in said(found, 0)
+    delta.commit("RESTORE", version="3")
+    found = find(delta, 1)
+    assert (found.batch, found.version, found.restore, found.behind) == (1, 3, None, ())
+    assert "nothing to restore" in said(found, 1)
+    # Its batch 2 was taken back as well.
+    assert find(delta, 2).behind == (2,)
 
 
 def test_of_two_rollbacks_in_a_row_the_second_counts(

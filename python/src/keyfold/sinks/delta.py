@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -77,8 +78,17 @@ class DeltaLog:
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """All versions, newest first, until one that the log has lost."""
-        yield from self._versions(self._commits)
+        """All versions, newest first, until one that the log has lost.
+
+        A RESTORE takes back those since the version that it went to.
+        """
+        leads = self._commits.start
+        for it in self._versions(self._commits):
+            if it.version > leads:
+                yield replace(it, taken_back=True)
+            else:
+                yield it
+                leads = it.version - 1 if it.restores is None else it.restores
 
     def can_restore(self, version: int) -> bool:
         """Whether there is a checkpoint, or the very first commit, from which it can be made."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError
@@ -49,31 +48,49 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     is_known = not ids.keys().isdisjoint(applications)
     found: TableVersion | None = None
     since: list[TableVersion] = []
+    taken: list[TableVersion] = []
     # No version is missing between two of these. So the first that has an earlier batch is the
     # table as of this batch, too: the batch of a rescale or of a migration writes no version.
-    for it in _leading(log.history(), ids) if is_known else ():
-        if _has_batch_until(batch, it, ids):
+    for it in log.history() if is_known else ():
+        if it.taken_back:
+            taken.append(it)
+        elif any(number <= batch for number in _counting(it, ids)):
             found = it
             break
-        since.append(it)
+        else:
+            since.append(it)
+    has = max(_batches(found, ids)) if found else -1
+    # Of complete mode, the next batch has all rows again.
+    behind = {
+        number: it
+        for it in reversed(taken)
+        for number in _counting(it, ids)
+        if has < number <= batch and not it.replaces
+    }
     later = [it for it in since if not it.batches.keys().isdisjoint(ids)]
     # What others wrote before the first later batch stays.
     kept = since[since.index(later[-1]) + 1 :] if later else since
-    if found is None and later and kept and min(_batches(later[-1], ids)) == batch + 1:
+    if not (found or behind) and later and kept and min(_batches(later[-1], ids)) == batch + 1:
         # The batch of a clone was written under another id, and the clone found it in the table.
-        found, kept = kept[0], []
+        found, kept, has = kept[0], [], batch
     others = [it for it in since[: since.index(later[-1])] if it not in later] if later else []
     target = kept[0] if found and later and kept else found
     if target and not log.can_restore(target.version):
         found = target = None
     query = next(app for app, last in ids.items() if last is None)
-    newest = next((it.version for it in log.history()), None)
+    newest = next((it.version for it in log.history() if not it.taken_back), None)
     name = place.rstrip("/").replace("`", "``")
+
+    def sql(command: str, version: int | None) -> str | None:
+        if version is None or not log.can_restore(version):
+            return None
+        return command.format(name=name, version=version)
+
     return SinkTable(
         format=log.format,
         path=place,
         newest=newest,
-        batch=None if found is None else max(_batches(found, ids), default=batch),
+        batch=None if found is None else has,
         version=None if target is None else target.version,
         later=tuple(it.version for it in reversed(later)),
         others=tuple(reversed(others)),
@@ -83,26 +100,11 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         rolled_back=bool(later) and all(query not in it.batches for it in later),
         known=is_known,
         applications={} if is_known else applications,
-        restore=log.restore.format(name=name, version=target.version) if target and later else None,
-        undo=log.undo.format(name=name, version=newest) if target and later else None,
+        restore=sql(log.restore, target.version) if target and later else None,
+        undo=sql(log.undo, newest) if target and later else None,
+        behind=tuple(sorted(behind)),
+        forward=sql(log.undo, behind[max(behind)].version) if behind else None,
     )
-
-
-def _leading(history: Iterator[TableVersion], ids: dict[str, int | None]) -> Iterator[TableVersion]:
-    """Without the versions that a RESTORE took back, if the query has left their batches too.
-
-    It may still have them: the rollback was undone, or somebody else restored the table.
-    """
-    it = next(history, None)
-    while it is not None:
-        yield it
-        target, taken = it.restores, []
-        it = next(history, None)
-        while target is not None and it is not None and it.version > target:
-            taken.append(it)
-            it = next(history, None)
-        if any(_has_batch_until(_ALL, other, ids) for other in taken):
-            yield from taken
 
 
 def _batches(version: TableVersion, ids: dict[str, int | None]) -> list[int]:
@@ -110,10 +112,10 @@ def _batches(version: TableVersion, ids: dict[str, int | None]) -> list[int]:
     return [number for app, number in version.batches.items() if app in ids]
 
 
-def _has_batch_until(batch: int, version: TableVersion, ids: dict[str, int | None]) -> bool:
-    """Whether it has this batch or an earlier one that was not set aside by a rollback."""
-    its = {ids[app]: number for app, number in version.batches.items() if app in ids}
-    return any(number <= batch and (last is None or number <= last) for last, number in its.items())
+def _counting(version: TableVersion, ids: dict[str, int | None]) -> list[int]:
+    """Those of the query that no rollback has set aside."""
+    its = [(number, ids[app]) for app, number in version.batches.items() if app in ids]
+    return [number for number, last in its if last is None or number <= last]
 
 
 def query_ids(storage: Storage) -> dict[str, int | None]:

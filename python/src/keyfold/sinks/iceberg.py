@@ -11,6 +11,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -43,20 +44,21 @@ class IcebergLog:
         self._files = files
 
     @cached_property
-    def _ancestors(self) -> list[TableVersion]:
-        """The current snapshot, and those before it."""
+    def _snapshots(self) -> list[TableVersion]:
+        """The current snapshot and those before it, after all others."""
         path, metadata = self._metadata()
         try:
             snapshots = {int(it["snapshot-id"]): it for it in metadata.get("snapshots") or ()}
-            found = []
+            ancestors = []
             at = metadata.get("current-snapshot-id")
             while at is not None and int(at) in snapshots:
                 snapshot = snapshots.pop(int(at))
-                found.append(_version(snapshot))
+                ancestors.append(_version(snapshot))
                 at = snapshot.get("parent-snapshot-id")
+            others = [replace(_version(it), taken_back=True) for it in snapshots.values()]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise damaged(self._storage, path, "its snapshots are not a table's") from error
-        return found
+        return [*reversed(others), *ancestors]
 
     def _metadata(self) -> tuple[str, dict[str, Any]]:
         """The current metadata, and their path."""
@@ -86,17 +88,21 @@ class IcebergLog:
     def applications(self) -> dict[str, int]:
         """As `DeltaLog`."""
         found: dict[str, int] = {}
-        for it in self._ancestors:
-            found = it.batches | found
+        for it in self._snapshots:
+            if not it.taken_back:
+                found = it.batches | found
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """Snapshots that led to the current one, newest first, until one that is expired."""
-        yield from self._ancestors
+        """Those that are taken back; then those that led to the current one, until an expired one.
+
+        The newest is the first of each.
+        """
+        yield from self._snapshots
 
     def can_restore(self, version: int) -> bool:
         """As `DeltaLog`: a snapshot that the metadata have is whole."""
-        return any(it.version == version for it in self._ancestors)
+        return any(it.version == version for it in self._snapshots)
 
 
 def iceberg_log(storage: Storage) -> IcebergLog | None:

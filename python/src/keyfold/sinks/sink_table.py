@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from keyfold.sinks.table_log import TableVersion
@@ -36,6 +36,10 @@ class SinkTable:
         restore: the SQL that takes the table back to `version`; None if no later batch has a
             version, or `version` is not known.
         undo: the SQL that takes the table forward again after that.
+        behind: the batches of the query until the one that was asked for which the table lacks,
+            since it was taken back behind them.
+        forward: the SQL that takes the table forward to the last of these; None if there is none,
+            or its version is lost.
     """
 
     format: str
@@ -53,6 +57,8 @@ class SinkTable:
     applications: dict[str, int]
     restore: str | None
     undo: str | None
+    behind: tuple[int, ...]
+    forward: str | None
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Labels and texts for a terminal."""
@@ -70,15 +76,26 @@ class SinkTable:
 
     def warnings(self, batch: int) -> Iterator[str]:
         """What to know before the query runs on from a batch, under a new id."""
-        if not self.known:
-            yield from self._of_others(batch)
-        elif self.version is None:
+        yield from self._way_back(batch) if self.known else self._of_others(batch)
+        if self.behind:
+            yield self._lost(batch)
+        elif self.batch is not None and self.batch != batch:
+            yield (
+                f"the table has no {self._noun} of batch {batch}; that of batch {self.batch} is "
+                "the newest before it, and none is missing in between"
+            )
+        if self.restore:
+            yield from self._beside()
+
+    def _way_back(self, batch: int) -> Iterator[str]:
+        if self.version is None:
             yield (
                 f"the table's log has no {self._noun} of batch {batch} or before that can be "
                 f"restored: take the table back yourself{'' if self.replaces else _OR_TWICE}"
             )
         elif not self.later:
-            yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
+            if not self.behind:
+                yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
             if self.kept:
                 names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.kept)
                 yield (
@@ -96,16 +113,31 @@ class SinkTable:
                 "the query has a new id then, so the table does not recognise the batches that run "
                 f"again: run `to restore` before the query starts{_OR_TWICE}"
             )
-        if self.batch is not None and self.batch != batch:
-            yield (
-                f"the table has no {self._noun} of batch {batch}; that of batch {self.batch} is "
-                "the newest before it, and none is missing in between"
-            )
-        if self.restore and self.others:
+
+    def _beside(self) -> Iterator[str]:
+        if self.others:
             names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.others)
             yield f"not written by this query, and taken back as well: {_named(self._noun, names)}"
-            if any(it.batches for it in self.others):
-                yield "some of these are of other queries, which must go back too or lose rows"
+        if any(it.batches for it in self.others):
+            yield (
+                "some of these are of other queries, which must go back too or lose rows: make "
+                "their plans after `to restore` was run"
+            )
+        elif any(it.batches for it in self.kept):
+            yield (
+                "other queries write to the table, and what they wrote stays: if one goes back "
+                "too, make its plan after `to restore` was run"
+            )
+
+    def _lost(self, batch: int) -> str:
+        which = f"{'instead of `to restore` ' if self.restore else ''}before the query starts"
+        how = f" {which}: {self.forward}" if self.forward else f" yourself {which}"
+        since = any(it.restores is None for it in (*self.kept, *self.others))
+        return (
+            f"the table was taken back behind batch {batch}: it lacks {_span(self.behind)} of this "
+            "query, which do not run again. Unless somebody wanted that, take the table forward"
+            f"{how}{'; what others have written since is lost then' if since else ''}"
+        )
 
     def _of_others(self, batch: int) -> Iterator[str]:
         its = (f"{app} (newest batch {number})" for app, number in self.applications.items())
@@ -126,6 +158,11 @@ class SinkTable:
     @property
     def _noun(self) -> str:
         return "snapshot" if self.format == "iceberg" else "version"
+
+
+def _span(batches: Collection[int]) -> str:
+    first, last = min(batches), max(batches)
+    return f"batch {first}" if first == last else f"batches {first} to {last}"
 
 
 def _named(noun: str, names: Iterator[str]) -> str:

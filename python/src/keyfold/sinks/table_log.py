@@ -19,6 +19,7 @@ class TableVersion:
         replaces: whether a batch in complete mode replaced all rows.
         restores: the version that Delta's RESTORE went back to; None if it is another operation, or
             went by a time.
+        taken_back: whether it does not lead to the newest one: the table went back behind it.
     """
 
     version: int
@@ -26,6 +27,7 @@ class TableVersion:
     batches: dict[str, int]
     replaces: bool
     restores: int | None = None
+    taken_back: bool = False
 
 
 def damaged(storage: Storage, path: str, detail: str) -> TableDamagedError:
