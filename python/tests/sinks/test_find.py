@@ -390,6 +390,31 @@ def test_the_ids_of_another_querys_table_are_named(
     assert "would be lost" not in said(find(iceberg, 4), 4)
 
 
+def test_an_id_that_the_table_has_forgotten_is_found_in_its_versions(
+    delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    """Delta drops it after a time; Iceberg has it only while a snapshot that leads on does."""
+    delta.batches(QUERY, 0, 1, 2)
+    delta.checkpoint({})
+    delta.commit("DELETE")
+    iceberg.batches(QUERY, 0, 1, 2)
+    iceberg.current = -1
+    iceberg.write()
+    found = find(delta, 1)
+    assert (found.known, found.version, found.later) == (True, 1, (2,))
+    found = find(iceberg, 1)
+    assert (found.known, found.version, found.behind) == (True, None, (0, 1))
+    delta.checkpoint({})
+    delta.forget(0, 1, 2)
+    iceberg.expire(1000, 1001, 1002)
+    iceberg.write()
+    forgets = {"delta": "delta.setTransactionRetentionDuration", "iceberg": "expire_snapshots"}
+    for table in (delta, iceberg):
+        found = find(table, 1)
+        assert not found.known
+        assert f"or the table has forgotten the id ({forgets[found.format]})" in said(found, 1)
+
+
 def test_a_table_without_ids(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
     delta.commit()
     iceberg.write()

@@ -45,7 +45,10 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         return None
     ids = query_ids(checkpoint.once())
     applications = log.applications()
-    is_known = not ids.keys().isdisjoint(applications)
+    # An id that the table has forgotten may still be in a version.
+    is_known = not ids.keys().isdisjoint(applications) or any(
+        _batches(it, ids) for it in log.history()
+    )
     found: TableVersion | None = None
     since: list[TableVersion] = []
     taken: list[TableVersion] = []

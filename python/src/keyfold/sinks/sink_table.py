@@ -142,11 +142,14 @@ class SinkTable:
     def _of_others(self, batch: int) -> Iterator[str]:
         its = (f"{app} (newest batch {number})" for app, number in self.applications.items())
         has = _named("id", its) if self.applications else "no id of a query"
-        branch = "'s branch main" if self.format == "iceberg" else ""
+        branch, forgets = "", "delta.setTransactionRetentionDuration"
+        if self.format == "iceberg":
+            branch, forgets = "'s branch main", "expire_snapshots"
         yield (
             f"no {self._noun} of the table{branch} is of this query, {self.query}: its log "
             f"has {has}. If it is the table of another query, give the right one. If the query "
-            f"writes to it by foreachBatch, take it back to batch {batch} yourself{_OR_TWICE}"
+            f"writes to it by foreachBatch, or the table has forgotten the id ({forgets}), take it "
+            f"back to batch {batch} yourself{_OR_TWICE}"
         )
         if self.applications and self.format == "delta":
             yield (
