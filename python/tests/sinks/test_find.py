@@ -194,6 +194,31 @@ def test_batches_that_an_earlier_rollback_took_away_do_not_count(
     assert (found.batch, found.version, found.later) == (3, 5, (6,))
 
 
+def test_a_copy_from_before_a_rollback_does_not_know_the_id_since(
+    delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    """The original went back to batch 3, and has run on under another id."""
+    delta.batches(QUERY, 0, 1, 2, 3, 4)
+    delta.commit("RESTORE", version="3")
+    delta.commit("DELETE")
+    iceberg.batches(QUERY, 0, 1, 2, 3)
+    iceberg.commit("delete")
+    for table in (delta, iceberg):
+        table.batches(OTHER, 4, 5, 6)
+    iceberg.write()
+    for table, before, last in ((delta, 6, "7, 8, 9"), (iceberg, 1004, "1005, 1006, 1007")):
+        found = find(table, 3)
+        assert (found.batch, found.restore, list(found.foreign)) == (3, None, [OTHER])
+        told = said(found, 3)
+        assert "nothing to restore" not in told
+        assert f"written under id other, and left: {found._noun}s {last} (batches 4 to 6)" in told
+        sql = str(found.foreign[OTHER])
+        assert f"each row of the later batches comes twice: {sql}" in told
+        # With what was deleted before.
+        assert f" {before}" in sql
+    assert "and left: version 6 (DELETE). If its foreachBatch" in said(find(delta, 3), 3)
+
+
 def test_what_others_wrote_since_a_restore_stays(
     fake: FakeCheckpoint, delta: DeltaTable, find: Find
 ) -> None:
@@ -206,6 +231,14 @@ def test_what_others_wrote_since_a_restore_stays(
     assert (found.batch, found.version, found.later, found.others) == (1, 5, (6, 7), ())
     assert [it.version for it in found.kept] == [4, 5]
     assert str(found.restore).endswith("VERSION AS OF 5")
+    told = said(found, 1)
+    assert "version 5 also has what others wrote after batch 1: version 5 (DELETE), which" in told
+    # A RESTORE adds nothing to what was there before.
+    delta.commit("RESTORE", version="6")
+    delta.batches(QUERY, 4)
+    found = find(delta, 1)
+    assert [it.version for it in found.others] == [8]
+    assert "taken back as well" not in said(found, 1)
 
 
 def test_a_restore_by_time_does_not_say_what_it_took_back(delta: DeltaTable, find: Find) -> None:
@@ -302,6 +335,7 @@ def test_of_two_queries_that_write_to_one_table_each_has_its_own_way_back(
         delta.batches(QUERY, batch)
     found = find(delta, 1)
     assert (found.version, found.kept[0].batches, found.others) == (4, {OTHER: 2}, ())
+    assert "version 4 also has what others wrote after batch 1: version 4 (STREA" in said(found, 1)
     assert "if one goes back too, make its plan after `to restore` was run" in said(found, 1)
     found = find(delta, 0)
     assert "must go back too or lose rows: make their plans after `to restore`" in said(found, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import pairwise
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.sinks.delta import delta_log
@@ -81,6 +82,9 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     if target and not log.can_restore(target.version):
         found = target = None
     query = next(app for app, last in ids.items() if last is None)
+    foreign: dict[str, int] = {}
+    for it, before in pairwise([*kept, found] if found and not later else ()):
+        foreign |= dict.fromkeys(it.batches, before.version)
     newest = next((it.version for it in log.history() if not it.taken_back), None)
     name = place.rstrip("/").replace("`", "``")
 
@@ -105,6 +109,7 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         applications={} if is_known else applications,
         restore=sql(log.restore, target.version) if target and later else None,
         undo=sql(log.undo, newest) if target and later else None,
+        foreign={app: sql(log.restore, it) for app, it in foreign.items()},
         behind=tuple(sorted(behind)),
         forward=sql(log.undo, behind[max(behind)].version) if behind else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from keyfold.sinks.table_log import TableVersion
@@ -36,6 +36,8 @@ class SinkTable:
         restore: the SQL that takes the table back to `version`; None if no later batch has a
             version, or `version` is not known.
         undo: the SQL that takes the table forward again after that.
+        foreign: if no later batch has a version, by each other id in `kept` the SQL that takes the
+            table back to before its first version; None if that is lost.
         behind: the batches of the query until the one that was asked for which the table lacks,
             since it was taken back behind them.
         forward: the SQL that takes the table forward to the last of these; None if there is none,
@@ -57,6 +59,7 @@ class SinkTable:
     applications: dict[str, int]
     restore: str | None
     undo: str | None
+    foreign: dict[str, str | None]
     behind: tuple[int, ...]
     forward: str | None
 
@@ -94,14 +97,13 @@ class SinkTable:
                 f"restored: take the table back yourself{'' if self.replaces else _OR_TWICE}"
             )
         elif not self.later:
-            if not self.behind:
+            if not self.behind and not self.foreign:
                 yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
-            if self.kept:
-                names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.kept)
+            yield from map(self._of_id, self.foreign)
+            if left := self._by_others([it for it in self.kept if not it.batches]):
                 yield (
-                    "not written under an id of this query, and left: "
-                    f"{_named(self._noun, names)}. If its foreachBatch wrote them, take them back "
-                    f"yourself{_OR_TWICE}"
+                    f"not written under an id of this query, and left: {left}. If its foreachBatch "
+                    f"wrote them, take them back yourself{_OR_TWICE}"
                 )
         elif self.replaces:
             yield (
@@ -115,9 +117,13 @@ class SinkTable:
             )
 
     def _beside(self) -> Iterator[str]:
-        if self.others:
-            names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.others)
-            yield f"not written by this query, and taken back as well: {_named(self._noun, names)}"
+        if stays := self._by_others(self.kept):
+            yield (
+                f"{self._noun} {self.version} also has what others wrote after batch {self.batch}: "
+                f"{stays}, which stays"
+            )
+        if lost := self._by_others(self.others):
+            yield f"not written by this query, and taken back as well: {lost}"
         if any(it.batches for it in self.others):
             yield (
                 "some of these are of other queries, which must go back too or lose rows: make "
@@ -128,6 +134,25 @@ class SinkTable:
                 "other queries write to the table, and what they wrote stays: if one goes back "
                 "too, make its plan after `to restore` was run"
             )
+
+    def _of_id(self, app: str) -> str:
+        its = [it for it in self.kept if app in it.batches]
+        versions = _named(self._noun, (str(it.version) for it in its))
+        sql = self.foreign[app]
+        return (
+            f"written under id {app}, and left: {versions} "
+            f"({_span([it.batches[app] for it in its])}). If they are of this query (of its "
+            "foreachBatch, or since a rollback that this checkpoint, as an older copy, does not "
+            "know), take them back too"
+            f"{'' if all(it.replaces for it in its) else _OR_TWICE}{f': {sql}' if sql else ''}"
+        )
+
+    def _by_others(self, versions: Iterable[TableVersion]) -> str:
+        """Without those that only restored what was there before."""
+        names = [
+            f"{it.version} ({it.operation or 'unknown'})" for it in versions if it.restores is None
+        ]
+        return _named(self._noun, iter(names)) if names else ""
 
     def _lost(self, batch: int) -> str:
         which = f"{'instead of `to restore` ' if self.restore else ''}before the query starts"
