@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ _PROTOCOL = pa.struct(
         ("writerFeatures", pa.list_(pa.string())),
     ]
 )
+_META_DATA = pa.struct([("id", pa.string()), ("configuration", pa.map_(pa.string(), pa.string()))])
 _ADD = pa.struct([("path", pa.string()), ("stats", pa.string())])
 
 
@@ -30,12 +32,15 @@ class DeltaTable:
         self.root, self.log = root, root / "_delta_log"
         self.log.mkdir(parents=True)
         self.newest = -1
+        # In ms since 1970.
+        self.time = int(time.time() * 1000)
+        self._configuration: dict[str, str] = {}
         self._protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 2}
 
     def commit(self, operation: str = "WRITE", **parameters: str) -> int:
         """The next version, by something that gives no id."""
         self.newest += 1
-        info = {"timestamp": 0, "operation": operation, "operationParameters": parameters}
+        info = {"timestamp": self.time, "operation": operation, "operationParameters": parameters}
         self._write({"commitInfo": info}, {"add": {"path": "a.parquet", "dataChange": True}})
         return self.newest
 
@@ -56,12 +61,21 @@ class DeltaTable:
         }
         self._write({"protocol": self._protocol})
 
+    def properties(self, **said: str) -> None:
+        """A version from which on the table has these."""
+        self.commit("SET TBLPROPERTIES")
+        self._configuration = {name.replace("_", "."): it for name, it in said.items()}
+        self._write({"metaData": {"id": "t", "configuration": self._configuration}})
+
     def checkpoint(self, applications: dict[str, int], parts: int = 1, adds: int = 0) -> list[Path]:
         """Of the newest version; the transactions are in the last part, as are files of data."""
         rows = [{"txn": {"appId": app, "version": it}} for app, it in applications.items()]
         stats = [os.urandom(50).hex() for _ in range(adds)]
         rows += [{"add": {"path": "a.parquet", "stats": it}} for it in stats]
-        schema = pa.schema([("txn", _TXN), ("add", _ADD), ("protocol", _PROTOCOL)])
+        rows.append({"metaData": {"id": "t", "configuration": self._configuration}})
+        schema = pa.schema(
+            [("txn", _TXN), ("add", _ADD), ("metaData", _META_DATA), ("protocol", _PROTOCOL)]
+        )
         name = f"{self.newest:020}.checkpoint"
         files = [self.log / f"{name}.parquet"]
         if parts > 1:

@@ -397,6 +397,69 @@ def test_nothing_later_is_nothing_to_restore(delta: DeltaTable, find: Find) -> N
     assert "nothing to restore" in said(found, 1)
 
 
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+@pytest.mark.parametrize(
+    ("kept", "days", "outdated"),
+    [
+        (None, 6, False),
+        (None, 8, True),
+        ("interval 30 days", 8, False),
+        ("interval 4 weeks 2 days", 31, True),
+        ("INTERVAL 24 HOURS", 2, True),
+        ("no interval", 6, False),
+    ],
+)
+def test_a_version_that_delta_no_longer_restores_by_itself(
+    delta: DeltaTable, find: Find, kept: str | None, days: int, *, outdated: bool
+) -> None:
+    """Whether or not its files are still there: Delta 4.1 goes by the time."""
+    now = delta.time
+    if kept:
+        delta.properties(delta_deletedFileRetentionDuration=kept)
+    delta.time -= days * DAY_MS
+    delta.batches(QUERY, 0)
+    delta.time = now
+    delta.batches(QUERY, 1)
+    found = find(delta, 0)
+    assert found.outdated == ((found.version,) if outdated else ())
+    way = "DeletedFileRetentionDuration=false` first, or give the table a longer delta.deleted"
+    assert (way in said(found, 0)) == outdated
+    # Nothing is restored.
+    assert find(delta, 1).outdated == ()
+
+
+def test_the_way_forward_again_is_outdated_too_when_the_query_was_stopped_long_ago(
+    delta: DeltaTable, find: Find
+) -> None:
+    delta.time -= 8 * DAY_MS
+    delta.batches(QUERY, 0, 1, 2)
+    assert find(delta, 0).outdated == (0, 2)
+
+
+def test_how_long_a_table_keeps_files_is_read_from_its_checkpoint_too(
+    delta: DeltaTable, find: Find
+) -> None:
+    delta.properties(delta_deletedFileRetentionDuration="interval 2 days")
+    delta.time -= 3 * DAY_MS
+    delta.batches(QUERY, 0, 1, 2)
+    delta.commit("RESTORE", version="1")
+    delta.checkpoint({QUERY: 2})
+    delta.time += 2 * DAY_MS
+    delta.batches(OTHER, 0)
+    # The way forward, and that to before another id's versions.
+    assert find(delta, 2).outdated == (3, 4)
+
+
+def test_the_time_that_is_in_the_commit_counts(delta: DeltaTable, find: Find) -> None:
+    """With the feature `inCommitTimestamp`, the other one is when the attempt began."""
+    delta.batches(QUERY, 0, 1)
+    commit = delta.path(0).read_text()
+    delta.path(0).write_text(commit.replace('"timestamp"', '"inCommitTimestamp":1,"timestamp"'))
+    assert find(delta, 0).outdated == (0,)
+
+
 def test_complete_mode_doubles_no_row(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
     delta.batches(QUERY, 0, 1, 2, mode="Complete")
     iceberg.batches(QUERY, 0, 1, 2, operation="overwrite")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -33,9 +34,14 @@ _CHECKPOINT = re.compile(
 _FILES = ('{"add"', '{"remove"', '{"cdc"')
 _AT_A_TIME = 32
 # Of a checkpoint, which has all files of the table. Its other files have no other columns.
-_COLUMNS = ["txn", "protocol"]
+_COLUMNS = ["txn", "protocol", "metaData.configuration"]
+# Of the table, in each version that changes them.
+_OF_TABLE = ("protocol", "metaData")
 # With one of these, the newest commits are not in the log but with a catalog.
 _OF_CATALOGS = {"catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"}
+_RETENTION = "delta.deletedFileRetentionDuration"
+_PERIOD = re.compile(r"(\d{1,9})\s*(week|day|hour|minute|second)", re.IGNORECASE)
+_MS = {"week": 604_800_000, "day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1000}
 
 
 class DeltaLog:
@@ -57,7 +63,7 @@ class DeltaLog:
         self._commits = range(newest, oldest - 1, -1) if commits else range(0)
         self._checkpoints = _checkpoints(list(self._sizes))
         self._read: dict[int, TableVersion] = {}
-        self._protocols: dict[int, Any] = {}
+        self._of_table: dict[str, dict[int, Any]] = {name: {} for name in _OF_TABLE}
 
     def applications(self) -> dict[str, int]:
         """The newest batch of each application id: of the newest checkpoint and commits after it.
@@ -72,8 +78,7 @@ class DeltaLog:
             for action in self._actions(f"{_LOG}/{part}"):
                 if (txn := action.get("txn")) is not None:
                     found = self._transaction(f"{_LOG}/{part}", txn) | found
-                if action.get("protocol") is not None:
-                    self._protocols[base] = action["protocol"]
+                self._note(base, action)
         self._require_commits()
         return found
 
@@ -95,10 +100,30 @@ class DeltaLog:
         oldest = self._commits[-1]
         return oldest == 0 or any(oldest - 1 <= it <= version for it in self._checkpoints)
 
+    def is_outdated(self, version: TableVersion) -> bool:
+        """Whether the table need not keep its files: Delta 4.1 and later do not restore it then.
+
+        For a table of which `applications` was asked.
+        """
+        its = self._newest("metaData").get("configuration")
+        said = str(its.get(_RETENTION)) if isinstance(its, dict) else ""
+        periods = _PERIOD.findall(said)
+        kept = sum(int(number) * _MS[unit.lower()] for number, unit in periods) or _MS["week"]
+        return version.time is not None and version.time < time.time() * 1000 - kept
+
+    def _note(self, version: int, action: dict[str, Any]) -> None:
+        for name, its in self._of_table.items():
+            if isinstance(action.get(name), dict):
+                its[version] = action[name]
+
+    def _newest(self, name: str) -> dict[str, Any]:
+        its = self._of_table[name]
+        found: dict[str, Any] = its[max(its)] if its else {}
+        return found
+
     def _require_commits(self) -> None:
-        protocol = self._protocols[max(self._protocols)] if self._protocols else None
-        said = protocol if isinstance(protocol, dict) else {}
-        its = [said.get("readerFeatures"), said.get("writerFeatures")]
+        protocol = self._newest("protocol")
+        its = [protocol.get("readerFeatures"), protocol.get("writerFeatures")]
         features = {name for names in its if isinstance(names, list) for name in names}
         if moved := sorted(features & _OF_CATALOGS):
             raise InvalidArgumentError(
@@ -123,10 +148,11 @@ class DeltaLog:
     def _version(self, number: int) -> TableVersion:
         path = f"{_LOG}/{number:020}.json"
         batches: dict[str, int] = {}
-        operation, replaces, restores = "", False, None
+        operation, replaces, restores, at = "", False, None, None
         for action in self._lines(path):
             if isinstance(info := action.get("commitInfo"), dict):
                 operation = str(info.get("operation", ""))
+                at = info.get("inCommitTimestamp", info.get("timestamp"))
                 parameters = info.get("operationParameters")
                 if isinstance(parameters, dict):
                     replaces = parameters.get("outputMode") == "Complete"
@@ -135,24 +161,27 @@ class DeltaLog:
                         restores = int(back_to)
             if "txn" in action:
                 batches |= self._transaction(path, action["txn"])
-            if "protocol" in action:
-                self._protocols[number] = action["protocol"]
-        return TableVersion(number, operation, batches, replaces, restores)
+            self._note(number, action)
+        at = at if isinstance(at, int) else None
+        return TableVersion(number, operation, batches, replaces, restores, at)
 
     def _actions(self, path: str) -> list[dict[str, Any]]:
-        """Those of a file of a checkpoint; of Parquet, ids and protocol."""
+        """Those of a file of a checkpoint; of Parquet, ids and what is of the table."""
         if path.endswith(".json"):
             return self._lines(path)
         with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
             file = RangedFile(source)
             try:
                 table = pq.ParquetFile(file, pre_buffer=True).read(columns=_COLUMNS)
-            except (OSError, ValueError) as error:
+                columns = zip(table.column_names, table.columns, strict=True)
+                found = [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
+                for it in (action["metaData"] for action in found if "metaData" in action):
+                    it["configuration"] = dict(it["configuration"] or ())
+            except (OSError, TypeError, ValueError) as error:
                 if file.failed:
                     raise
                 raise damaged(self._storage, path, str(error).strip()) from error
-        columns = zip(table.column_names, table.columns, strict=True)
-        return [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
+        return found
 
     def _lines(self, path: str) -> list[dict[str, Any]]:
         """The actions of a file of JSON, without those of data files."""

@@ -82,21 +82,24 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     if target and not log.can_restore(target.version):
         found = target = None
     query = next(app for app, last in ids.items() if last is None)
-    foreign: dict[str, int] = {}
+    foreign: dict[str, TableVersion] = {}
     for it, before in pairwise([*kept, found] if found and not later else ()):
-        foreign |= dict.fromkeys(it.batches, before.version)
-    newest = next((it.version for it in log.history() if not it.taken_back), None)
+        foreign |= dict.fromkeys(it.batches, before)
+    ahead = behind[max(behind)] if behind else None
+    back = target if later else None
+    newest = next((it for it in log.history() if not it.taken_back), None)
+    aims = (back, newest if back else None, ahead, *foreign.values())
     name = place.rstrip("/").replace("`", "``")
 
-    def sql(command: str, version: int | None) -> str | None:
-        if version is None or not log.can_restore(version):
+    def sql(command: str, to: TableVersion | None) -> str | None:
+        if to is None or not log.can_restore(to.version):
             return None
-        return command.format(name=name, version=version)
+        return command.format(name=name, version=to.version)
 
     return SinkTable(
         format=log.format,
         path=place,
-        newest=newest,
+        newest=None if newest is None else newest.version,
         batch=None if found is None else has,
         version=None if target is None else target.version,
         later=tuple(it.version for it in reversed(later)),
@@ -107,11 +110,12 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         rolled_back=bool(later) and all(query not in it.batches for it in later),
         known=is_known,
         applications={} if is_known else applications,
-        restore=sql(log.restore, target.version) if target and later else None,
-        undo=sql(log.undo, newest) if target and later else None,
+        restore=sql(log.restore, back),
+        undo=sql(log.undo, newest) if back else None,
         foreign={app: sql(log.restore, it) for app, it in foreign.items()},
         behind=tuple(sorted(behind)),
-        forward=sql(log.undo, behind[max(behind)].version) if behind else None,
+        forward=sql(log.undo, ahead),
+        outdated=tuple(sorted({it.version for it in aims if it and log.is_outdated(it)})),
     )
 
 

@@ -104,6 +104,10 @@ class IcebergLog:
         """As `DeltaLog`: a snapshot that the metadata have is whole."""
         return any(it.version == version for it in self._snapshots)
 
+    def is_outdated(self, _: TableVersion) -> bool:
+        """As `DeltaLog`: of no snapshot that is not expired."""
+        return False
+
 
 def iceberg_log(storage: Storage) -> IcebergLog | None:
     """The log of a table; None if there is none. Raises StorageError."""

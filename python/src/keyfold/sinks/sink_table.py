@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from keyfold.sinks.table_log import TableVersion
 
 _MOST_NAMED = 8
+_NOT_ENFORCED = (
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration=false"
+)
 _OR_TWICE = ", or each row of the later batches comes twice"
 
 
@@ -42,6 +45,8 @@ class SinkTable:
             since it was taken back behind them.
         forward: the SQL that takes the table forward to the last of these; None if there is none,
             or its version is lost.
+        outdated: versions of this SQL that Delta 4.1 and later do not restore unless they are told
+            to: the table need not keep their files any more.
     """
 
     format: str
@@ -62,6 +67,7 @@ class SinkTable:
     foreign: dict[str, str | None]
     behind: tuple[int, ...]
     forward: str | None
+    outdated: tuple[int, ...]
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Labels and texts for a terminal."""
@@ -89,6 +95,14 @@ class SinkTable:
             )
         if self.restore:
             yield from self._beside()
+        if self.outdated:
+            yield (
+                f"{_named(self._noun, map(str, self.outdated))}: older than the table has to keep "
+                "deleted files (delta.deletedFileRetentionDuration, a week by default), so Delta "
+                "4.1 and later refuse the SQL. If no VACUUM has run since, the files are there: "
+                f"run `SET {_NOT_ENFORCED}` first, or give the table a longer "
+                "delta.deletedFileRetentionDuration"
+            )
 
     def _way_back(self, batch: int) -> Iterator[str]:
         if self.version is None:
