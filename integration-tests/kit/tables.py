@@ -108,6 +108,7 @@ class IcebergTable:
         (root / "metadata").mkdir(parents=True)
         self.snapshots: list[dict[str, Any]] = []
         self.current = -1
+        self.branches: dict[str, int] = {}
         self.states = 0
         self.updated = 0
 
@@ -146,6 +147,10 @@ class IcebergTable:
             "current-snapshot-id": self.current,
             "snapshots": self.snapshots,
         }
+        if self.branches:
+            named = self.branches | {"main": self.current}
+            refs = {name: {"snapshot-id": it, "type": "branch"} for name, it in named.items()}
+            metadata["refs"] = refs | {"tag": {"snapshot-id": self.current, "type": "tag"}}
         file = self.root / "metadata" / name.format(self.states)
         content = json.dumps(metadata).encode()
         file.write_bytes(gzip.compress(content) if ".gz" in name else content)

@@ -512,6 +512,29 @@ def test_an_id_that_the_table_has_forgotten_is_found_in_its_versions(
         assert f"or the table has forgotten the id ({forgets[found.format]})" in said(found, 1)
 
 
+def test_batches_in_another_branch_of_iceberg_are_named(iceberg: IcebergTable, find: Find) -> None:
+    iceberg.batches(QUERY, 0, 1)
+    iceberg.batches(QUERY, 2, 3)
+    iceberg.branches["audit"], iceberg.current = iceberg.current, 1001
+    iceberg.branches["past"] = 1000
+    iceberg.write()
+    found = find(iceberg, 2)
+    assert (found.version, found.branches, found.behind) == (1001, {"audit": (2, 3)}, ())
+    told = said(found, 2)
+    assert "the table's branch audit has batches 2 to 3 of this query, which main lacks" in told
+    assert "no snapshot of batch 2; that of batch 1 is the newest before it\n" in told
+    assert "nothing to restore" not in told
+    # The branch was published.
+    iceberg.current = 1003
+    iceberg.write()
+    assert find(iceberg, 2).branches == {}
+    # All of the query is there.
+    iceberg.current = -1
+    iceberg.write()
+    found = find(iceberg, 2)
+    assert (found.known, found.branches["audit"]) == (False, (0, 1, 2, 3))
+
+
 def test_a_table_without_ids(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
     delta.commit()
     iceberg.write()

@@ -95,6 +95,10 @@ class DeltaLog:
                 yield it
                 leads = it.version - 1 if it.restores is None else it.restores
 
+    def branches(self) -> dict[str, set[tuple[str, int]]]:
+        """A table of Delta has no branches."""
+        return {}
+
     def can_restore(self, version: int) -> bool:
         """Whether there is a checkpoint, or the very first commit, from which it can be made."""
         oldest = self._commits[-1]

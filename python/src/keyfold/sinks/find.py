@@ -113,6 +113,11 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         restore=sql(log.restore, back),
         undo=sql(log.undo, newest) if back else None,
         foreign={app: sql(log.restore, it) for app, it in foreign.items()},
+        branches={
+            name: tuple(sorted({number for app, number in its if app in ids}))
+            for name, its in log.branches().items()
+            if not ids.keys().isdisjoint(app for app, _ in its)
+        },
         behind=tuple(sorted(behind)),
         forward=sql(log.undo, ahead),
         outdated=tuple(sorted({it.version for it in aims if it and log.is_outdated(it)})),

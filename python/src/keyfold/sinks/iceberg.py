@@ -25,6 +25,7 @@ _FOLDER = "metadata"
 # UUID alone is the name of metadata whose commit to a folder is not done.
 _OF_FOLDER = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _OF_CATALOG = re.compile(r"(\d{5,7})-.*\.metadata\.json(?:\.gz)?")
+_MAIN = "main"
 _HINT = "version-hint.text"
 _QUERY, _EPOCH = "spark.sql.streaming.queryId", "spark.sql.streaming.epochId"
 
@@ -44,21 +45,24 @@ class IcebergLog:
         self._files = files
 
     @cached_property
-    def _snapshots(self) -> list[TableVersion]:
-        """The current snapshot and those before it, after all others."""
+    def _branches(self) -> dict[str | None, list[TableVersion]]:
+        """The snapshots of each branch, newest first, and those of none."""
         path, metadata = self._metadata()
         try:
             snapshots = {int(it["snapshot-id"]): it for it in metadata.get("snapshots") or ()}
-            ancestors = []
-            at = metadata.get("current-snapshot-id")
-            while at is not None and int(at) in snapshots:
-                snapshot = snapshots.pop(int(at))
-                ancestors.append(_version(snapshot))
-                at = snapshot.get("parent-snapshot-id")
-            others = [replace(_version(it), taken_back=True) for it in snapshots.values()]
+            refs = (metadata.get("refs") or {}).items()
+            heads = {name: it["snapshot-id"] for name, it in refs if it["type"] == "branch"}
+            heads[_MAIN] = metadata.get("current-snapshot-id")
+            chains = {name: _chain(snapshots, at) for name, at in heads.items()}
+            left = snapshots.keys() - {number for its in chains.values() for number in its}
+            others = [
+                replace(_version(it), taken_back=True)
+                for number, it in reversed(snapshots.items())
+                if number in left
+            ]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise damaged(self._storage, path, "its snapshots are not a table's") from error
-        return [*reversed(others), *ancestors]
+        return {**{name: list(its.values()) for name, its in chains.items()}, None: others}
 
     def _metadata(self) -> tuple[str, dict[str, Any]]:
         """The current metadata, and their path."""
@@ -88,9 +92,8 @@ class IcebergLog:
     def applications(self) -> dict[str, int]:
         """As `DeltaLog`."""
         found: dict[str, int] = {}
-        for it in self._snapshots:
-            if not it.taken_back:
-                found = it.batches | found
+        for it in self._branches[_MAIN]:
+            found = it.batches | found
         return found
 
     def history(self) -> Iterator[TableVersion]:
@@ -98,11 +101,21 @@ class IcebergLog:
 
         The newest is the first of each.
         """
-        yield from self._snapshots
+        yield from self._branches[None]
+        yield from self._branches[_MAIN]
+
+    def branches(self) -> dict[str, set[tuple[str, int]]]:
+        """By name of each other branch the ids and batches that main lacks."""
+        of_main = {batch for it in self._branches[_MAIN] for batch in it.batches.items()}
+        return {
+            name: {batch for it in its for batch in it.batches.items()} - of_main
+            for name, its in self._branches.items()
+            if name is not None
+        }
 
     def can_restore(self, version: int) -> bool:
         """As `DeltaLog`: a snapshot that the metadata have is whole."""
-        return any(it.version == version for it in self._snapshots)
+        return any(it.version == version for it in self.history())
 
     def is_outdated(self, _: TableVersion) -> bool:
         """As `DeltaLog`: of no snapshot that is not expired."""
@@ -124,6 +137,16 @@ def _updated(metadata: dict[str, Any]) -> int:
     """In ms since 1970."""
     found = metadata.get("last-updated-ms")
     return found if isinstance(found, int) else 0
+
+
+def _chain(snapshots: dict[int, Any], at: int | None) -> dict[int, TableVersion]:
+    """A snapshot and those before it, until one that is not there."""
+    found: dict[int, TableVersion] = {}
+    while at is not None and int(at) in snapshots and int(at) not in found:
+        snapshot = snapshots[int(at)]
+        found[int(at)] = _version(snapshot)
+        at = snapshot.get("parent-snapshot-id")
+    return found
 
 
 def _version(snapshot: dict[str, Any]) -> TableVersion:

@@ -41,6 +41,8 @@ class SinkTable:
         undo: the SQL that takes the table forward again after that.
         foreign: if no later batch has a version, by each other id in `kept` the SQL that takes the
             table back to before its first version; None if that is lost.
+        branches: in Iceberg by name of each other branch than main the batches of the query that
+            main lacks.
         behind: the batches of the query until the one that was asked for which the table lacks,
             since it was taken back behind them.
         forward: the SQL that takes the table forward to the last of these; None if there is none,
@@ -65,6 +67,7 @@ class SinkTable:
     restore: str | None
     undo: str | None
     foreign: dict[str, str | None]
+    branches: dict[str, tuple[int, ...]]
     behind: tuple[int, ...]
     forward: str | None
     outdated: tuple[int, ...]
@@ -91,7 +94,12 @@ class SinkTable:
         elif self.batch is not None and self.batch != batch:
             yield (
                 f"the table has no {self._noun} of batch {batch}; that of batch {self.batch} is "
-                "the newest before it, and none is missing in between"
+                f"the newest before it{'' if self.branches else ', and none is missing in between'}"
+            )
+        for name, its in self.branches.items():
+            yield (
+                f"the table's branch {name} has {_span(its)} of this query, which main lacks: if "
+                f"the query writes to it, take it back to batch {batch} yourself{_OR_TWICE}"
             )
         if self.restore:
             yield from self._beside()
@@ -111,7 +119,7 @@ class SinkTable:
                 f"restored: take the table back yourself{'' if self.replaces else _OR_TWICE}"
             )
         elif not self.later:
-            if not self.behind and not self.foreign:
+            if not (self.behind or self.foreign or self.branches):
                 yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
             yield from map(self._of_id, self.foreign)
             if left := self._by_others([it for it in self.kept if not it.batches]):
