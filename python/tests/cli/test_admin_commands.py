@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from keyfold.admin import bridge
+from keyfold.admin.rollback import rollback
 from keyfold.cli.main import cli
 from keyfold.errors import JvmError
 from keyfold.settings import PROVIDER_CLASS
@@ -158,6 +159,27 @@ def test_rollback_of_a_query_with_a_table(jvm: Jvm, path: str, tmp_path: Path) -
     assert f"to take it forward again: {back.removesuffix('0')}2\n" in done
     # To the JVM it is no file sink.
     assert [asked[3] for asked in jvm.asked] == [None, None, None]
+
+
+def test_only_the_last_batch_is_called_rolled_back_before(
+    fake: FakeCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = DeltaTable(tmp_path / "table")
+    table.batches("old", *range(6))
+    fake.write("keyfold/rollback-3-1/metadata", json.dumps({"id": "old"}))
+    fake.write("keyfold/rollback-3-1/offsets/4", "")
+
+    def refuse(_: str, __: str, batch: int, *___: object, **____: object) -> object:
+        what = f"batch {batch} is not before the last one, which is 3."
+        raise JvmError(f"Cannot roll back file:/c: {what}", "KEYFOLD_ROLLBACK_REFUSED")
+
+    monkeypatch.setattr(bridge, "answer", refuse)
+    said = str(rollback(fake.root, 3, sink_path=str(table.root)))
+    assert "rolled back before" in said
+    assert "TO VERSION AS OF 3" in said
+    for batch in (7, 33):
+        with pytest.raises(JvmError, match=f"batch {batch} is not before the last one"):
+            rollback(fake.root, batch, sink_path=str(table.root))
 
 
 def test_clone_of_a_query_that_goes_on_with_the_table(jvm: Jvm, path: str, tmp_path: Path) -> None:

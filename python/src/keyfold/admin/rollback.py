@@ -27,8 +27,8 @@ _NO_SINK = (
     "back. Give the folder of a file sink too: its log goes back. A sink that goes by batch "
     "numbers alone skips these batches"
 )
-# What the refusal says if the batch is the last one already.
-_NOT_BEFORE = "is not before the last one, which is"
+# How the refusal ends if the batch is the last one already.
+_IS_LAST = "batch {0} is not before the last one, which is {0}."
 _RESTORED = (
     "if a table of Delta or Iceberg was restored for this rollback, take it forward again before "
     "the query starts: its later batches do not run again, so the table would lack their rows"
@@ -133,7 +133,8 @@ def rollback(  # noqa: PLR0913 - one for each option
     try:
         found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
     except JvmError as error:
-        if table and table.restore and table.rolled_back and _NOT_BEFORE in str(error):
+        is_last = str(error).endswith(_IS_LAST.format(batch))
+        if table and table.restore and table.rolled_back and is_last:
             # Only the table is left to go back.
             return Rollback(
                 checkpoint=checkpoint.root,
