@@ -266,6 +266,10 @@ def test_migrate(jvm: Jvm, path: str) -> None:
 def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
     jvm.answers = {"cloneCheckpoint": COPY, "savepoint": COPY}
     assert "4.0 KiB" in run("clone", path, "/d", "--batch", "0").stdout
+    jvm.answers["cloneCheckpoint"] = COPY | {"applied": False}
+    planned = run("clone", path, "/d", "--dry-run").stdout
+    assert "this is a plan; leave --dry-run out, or dry_run=False" in planned
+    assert "--apply" not in planned
     assert run("savepoint", path).stdout.strip() == ""
     run("savepoint", path, "before")
     savepoints = Path(path) / "keyfold" / "savepoints"
@@ -275,6 +279,7 @@ def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
     assert run("savepoint", path).stdout.strip() == "before"
     assert jvm.asked == [
         ("cloneCheckpoint", path, "/d", 0, False),
+        ("cloneCheckpoint", path, "/d", -1, True),
         ("savepoint", path, "before"),
     ]
 

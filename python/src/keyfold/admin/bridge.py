@@ -141,9 +141,15 @@ def _plain(value: Any, hint: Any) -> Any:  # noqa: ANN401 - JSON, and any type
     return tuple(it["reason"] if isinstance(it, dict) else it for it in value)
 
 
-def lines(rows: Iterable[tuple[str, str]], *, applied: bool, refusals: Iterable[str] = ()) -> str:
-    """A line for each label and text, and for each refusal; a plan says that it is none."""
+def lines(
+    rows: Iterable[tuple[str, str]],
+    *,
+    applied: bool,
+    refusals: Iterable[str] = (),
+    to_apply: str = "pass --apply",
+) -> str:
+    """A line for each label and text, and for each refusal; a plan says that nothing was done."""
     every = [*rows, *(("refused", it) for it in refusals)]
     if not applied and not refusals:
-        every.append(("not done", "this is a plan; pass --apply, or dry_run=False"))
+        every.append(("not done", f"this is a plan; {to_apply}, or dry_run=False"))
     return printable("\n".join(f"{label:<{_LABEL}}{text}" for label, text in every))

@@ -59,7 +59,7 @@ class Copy:
             *(self.table.rows() if self.table else ()),
             *(("warning", it) for it in self.warnings),
         ]
-        return lines(rows, applied=self.applied)
+        return lines(rows, applied=self.applied, to_apply="leave --dry-run out")
 
 
 def clone(  # noqa: PLR0913 - one for each option
