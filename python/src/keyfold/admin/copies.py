@@ -109,7 +109,17 @@ def clone(  # noqa: PLR0913 - one for each option
     found = bridge.answer(
         "cloneCheckpoint", path, bridge.place(to), chosen, dry_run, command=command, spark=spark
     )
-    return _copy(found, table)
+    if table is None:
+        return _copy(found)
+    taken = found["batch"]
+    again = bridge.command_line(
+        "clone", path, f"{str(to).rstrip('/')}-plan", batch=taken, sink_path=sink_path, dry_run=True
+    )
+    stop = (
+        "stop the original for good before the clone starts, and make the plan again after that, "
+        f"since each batch that it writes until then comes twice: {again}"
+    )
+    return _copy(found, table=table, warnings=(*table.warnings(taken), stop))
 
 
 def savepoint(
@@ -135,8 +145,5 @@ def savepoint(
     return _copy(found)
 
 
-def _copy(found: dict[str, Any], table: SinkTable | None = None) -> Copy:
-    warnings = table.warnings(found["batch"]) if table else ()
-    return result(
-        Copy, found, source=found["from"], target=found["to"], table=table, warnings=tuple(warnings)
-    )
+def _copy(found: dict[str, Any], **other: object) -> Copy:
+    return result(Copy, found, source=found["from"], target=found["to"], **other)
