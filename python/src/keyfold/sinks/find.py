@@ -114,8 +114,8 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         undo=sql(log.undo, newest) if back else None,
         foreign={app: sql(log.restore, it) for app, it in foreign.items()},
         branches={
-            name: tuple(sorted({number for app, number in its if app in ids}))
-            for name, its in log.branches().items()
+            branch: tuple(sorted({number for app, number in its if app in ids}))
+            for branch, its in log.branches().items()
             if not ids.keys().isdisjoint(app for app, _ in its)
         },
         behind=tuple(sorted(behind)),

@@ -177,13 +177,14 @@ class SinkTable:
         return _named(self._noun, iter(names)) if names else ""
 
     def _lost(self, batch: int) -> str:
-        which = f"{'instead of `to restore` ' if self.restore else ''}before the query starts"
-        how = f" {which}: {self.forward}" if self.forward else f" yourself {which}"
         since = any(it.restores is None for it in (*self.kept, *self.others))
+        loses = ", which loses what others have written since" if since else ""
+        instead = "instead of `to restore` " if self.restore else ""
         return (
             f"the table was taken back behind batch {batch}: it lacks {_span(self.behind)} of this "
-            "query, which do not run again. Unless somebody wanted that, take the table forward"
-            f"{how}{'; what others have written since is lost then' if since else ''}"
+            "query, which do not run again. Unless somebody wanted that, take the table forward "
+            f"{'' if self.forward else 'yourself '}{instead}before the query starts{loses}"
+            f"{f': {self.forward}' if self.forward else ''}"
         )
 
     def _of_others(self, batch: int) -> Iterator[str]:
