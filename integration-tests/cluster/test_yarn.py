@@ -103,7 +103,7 @@ def test_a_query_goes_on_after_a_kill_and_is_rescaled_while_containers_are_waite
     assert len(wrong) == 1, said
     assert "a budget of 384.0 MiB and the " in wrong[0]
     assert wrong[0].endswith("do not fit into a memory overhead of 384.0 MiB")
-    assert "Raise spark.executor.memoryOverhead to more than " in said
+    assert "Raise spark.executor.memoryOverhead to 768m" in said
 
 
 def test_the_commands_of_the_page_find_a_set_up_that_is_right(yarn: Yarn, tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ _OVERHEAD_KEY = "spark.executor.memoryOverhead"
 # A file of spilled state, the smallest.
 _SPILL_FILE = 16 << 20
 _IN_MEMORY = {"tmpfs", "ramfs"}
+# For the JVM and Python beside heap and budget, as Spark's own overhead: docs/cluster.md, Sizing.
+_BESIDE = 384 << 20
+_SHARE_BESIDE = 10
 
 
 def memory(executors: Sequence[ExecutorFacts]) -> SetupFinding:
@@ -25,7 +28,8 @@ def memory(executors: Sequence[ExecutorFacts]) -> SetupFinding:
         *_beyond_machine(known),
     ]
     if not troubles:
-        return SetupFinding("memory", _summary([its for _, its in known]))
+        every = [its for _, its in known]
+        return SetupFinding("memory", _summary(every) + _room(every))
     # Several executors need the same change.
     remedies = dict.fromkeys(str(it.remedy) for it in troubles)
     return SetupFinding("memory", "; ".join(it.value for it in troubles), " ".join(remedies))
@@ -73,14 +77,34 @@ def _fits_overhead(its: Memory) -> bool:
 
 
 def _beyond_overhead(it: ExecutorFacts, its: Memory) -> SetupFinding:
-    needed = its.budget + its.beside_heap
+    advised = its.budget + _beside(its)
     return SetupFinding(
         "memory",
         f"executor {it.id}: a budget of {size(its.budget)} and the {size(its.beside_heap)} that "
         f"its JVM has taken do not fit into a memory overhead of {size(its.overhead)}",
-        f"Raise {_OVERHEAD_KEY} to more than {needed >> 20}m, or lower {MEMORY_KEY}: the cluster "
-        "manager kills an executor that takes more.",
+        f"Raise {_OVERHEAD_KEY} to {-(-advised >> 20)}m, more if the query runs Python, or "
+        f"lower {MEMORY_KEY}: the cluster manager kills an executor that takes more.",
     )
+
+
+def _beside(its: Memory) -> int:
+    """What a budget that is set should leave of the overhead."""
+    return max(its.beside_heap, _BESIDE, its.heap // _SHARE_BESIDE)
+
+
+def _room(every: Iterable[Memory]) -> str:
+    """What budgets leave of the overhead; and what is advised, if one that is set leaves less."""
+    limited = [(it, it.overhead) for it in every if it.overhead is not None]
+    if not limited:
+        return ""
+    left = _span([max(0, overhead - it.budget) for it, overhead in limited])
+    advised = [
+        _beside(it)
+        for it, overhead in limited
+        if it.budget_set is not None and it.budget + _beside(it) > overhead
+    ]
+    less = f", less than the {_span(advised)} that are advised" if advised else ""
+    return f"; {left} left for the JVM and Python{less}"
 
 
 def _beyond_machine(known: Iterable[tuple[ExecutorFacts, Memory]]) -> Iterator[SetupFinding]:
