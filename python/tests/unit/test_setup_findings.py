@@ -114,6 +114,12 @@ def test_a_folder_that_cannot_take_state_is_named_with_its_executor(
     assert local_disk([executor(0, FREE, "a", DISK, Folder("/b", 16 * MiB, "xfs"))]).ok
 
 
+def test_folders_that_do_not_show_their_free_space_are_right() -> None:
+    found = local_disk([executor(0, FREE, "a", Folder("/data"))])
+    assert found.ok
+    assert found.value == "can be written; its free space is not known"
+
+
 def test_an_executor_without_any_local_folder_is_named() -> None:
     found = local_disk([executor(0, FREE, "a", DISK), executor(1, FREE, "b")])
     assert found.value == "executor 1 on b: none of its folders could be created"

@@ -57,6 +57,8 @@ def local_disk(executors: Sequence[ExecutorFacts]) -> SetupFinding:
             "Kubernetes a volume whose name begins with spark-local-dir-.",
         )
     free = [folder.free for _, folder in folders if folder.free is not None]
+    if not free:
+        return SetupFinding("local disk", "can be written; its free space is not known")
     return SetupFinding("local disk", f"{_span(free)} free for state beyond the budget")
 
 
