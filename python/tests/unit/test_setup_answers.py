@@ -43,6 +43,7 @@ class SparkSession:
         self._executors = executors
         self._rounds = rounds
         self.jar = ("4.2", "0.1.0")
+        self.renamed: dict[str, str] = {}
         self.later: list[str] = []
         self.busy = False
         self.is_late = Event()
@@ -53,7 +54,8 @@ class SparkSession:
         if "ofDriver" in text:
             said = {"extension": True, "executors": self._executors}
             self._executors = self.later or self._executors
-            return Rows([(json.dumps(said),)])
+            renamed = {self.renamed.get(it, it): value for it, value in said.items()}
+            return Rows([(json.dumps(renamed),)])
         return Rows([self.jar])
 
     def addTag(self, _: str) -> None:  # noqa: N802 - PySpark's name
@@ -149,6 +151,15 @@ def test_an_executor_with_another_release_is_named(answer: dict[str, Any]) -> No
     """Also if it says other things of itself than those of this release."""
     found = SparkSession(["0", "1"], [[row("0"), row("1", answer, "0.0.9")]])
     assert wrong(found) == {"jar on executors": "executor 1 on host: Keyfold 0.0.9 for Spark 4.2"}
+
+
+@pytest.mark.parametrize("name", ["extension", "executors"])
+def test_a_driver_with_a_jar_that_says_other_things_is_told_to_take_ours(name: str) -> None:
+    found = SparkSession(["0"], [[row("0")]])
+    found.renamed = {name: "later"}
+    assert wrong(found) == {
+        "jar on the driver": "Keyfold 0.1.0 for Spark 4.2, of another build than this package"
+    }
 
 
 def test_an_executor_without_the_class_is_known_by_its_command_line() -> None:

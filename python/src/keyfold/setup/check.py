@@ -53,9 +53,11 @@ def check(spark: SparkSession) -> SetupReport:
         lost = lost_settings(lambda key: spark.conf.get(key, None), os.environ)
         findings += [*([] if lost is None else [lost]), *_settings(spark)]
         jar = facts.jar_of_driver(spark)
-        findings.append(_jar_of_driver(spark.version, jar))
-        if jar is not None and findings[-1].ok:
-            known = facts.driver(spark)
+        version = spark.version
+        line = ".".join(version.split(".")[:2])
+        known = facts.driver(spark) if jar is not None and jar.line == line else None
+        findings.append(_jar_of_driver(version, line, jar, answers=known is not None))
+        if jar is not None and known is not None:
             findings += _driver(known)
             answered, silent = facts.executors(spark, known.executors)
             findings += _executors(spark, jar, answered, silent)
@@ -84,8 +86,7 @@ def _settings(spark: SparkSession) -> Iterator[SetupFinding]:
         yield SetupFinding(_NAMES[key], found or "Spark's own: it is not set", remedy)
 
 
-def _jar_of_driver(version: str, jar: Jar | None) -> SetupFinding:
-    line = ".".join(version.split(".")[:2])
+def _jar_of_driver(version: str, line: str, jar: Jar | None, *, answers: bool) -> SetupFinding:
     name = "jar on the driver"
     remedy = (
         f"Start Spark {version} with {settings.jar_name(line)} (spark-submit --jars, or "
@@ -94,7 +95,10 @@ def _jar_of_driver(version: str, jar: Jar | None) -> SetupFinding:
     )
     if jar is None:
         return SetupFinding(name, "none", remedy)
-    return SetupFinding(name, _said(jar), None if jar.line == line else remedy)
+    if answers:
+        return SetupFinding(name, _said(jar))
+    other = ", of another build than this package" if jar.line == line else ""
+    return SetupFinding(name, _said(jar) + other, remedy)
 
 
 def _driver(known: DriverFacts) -> Iterator[SetupFinding]:

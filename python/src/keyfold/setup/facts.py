@@ -106,11 +106,22 @@ def jar_of_driver(spark: SparkSession) -> Jar | None:
     return Jar(line, version)
 
 
-def driver(spark: SparkSession) -> DriverFacts:
-    """The driver's facts; it must have the jar for its Spark."""
+def driver(spark: SparkSession) -> DriverFacts | None:
+    """The driver's facts; None if its jar, of another build, says other things of itself.
+
+    It must have the jar for its Spark.
+    """
+    said = _of_driver(spark)
+    try:
+        return DriverFacts(said["extension"], said.get("settings"), tuple(said["executors"]))
+    except (KeyError, TypeError):
+        return None
+
+
+def _of_driver(spark: SparkSession) -> dict[str, Any]:
     [[answer]] = _on_driver(spark, _call(_FACTS, "ofDriver"))
-    said = json.loads(answer)
-    return DriverFacts(said["extension"], said.get("settings"), tuple(said["executors"]))
+    said: dict[str, Any] = json.loads(answer)
+    return said
 
 
 def executors(
@@ -130,7 +141,7 @@ def executors(
             tasks = len(known) * _TASKS_OF_EXECUTOR or 1
             left = max(began + _WAIT_S - time.monotonic(), _PAUSE_S)
             found |= {it.id: it for it in _ask_within(spark, tasks, left)}
-        before, known = known, set(driver(spark).executors)
+        before, known = known, set(_of_driver(spark)["executors"])
         now = time.monotonic()
         came = now if known - before else came
         settled = now - came > _SETTLED_S if asked_for is None else len(known) >= asked_for
