@@ -43,14 +43,17 @@ QUERY_SETTINGS: Final[Mapping[str, str]] = {
     FILE_MANAGER_KEY: FILE_MANAGER_CLASS,
 }
 
+# Before the names of Keyfold's own settings.
+PREFIX: Final = "spark.sql.streaming.stateStore.keyfold."
+
 # Number of partitions to which the state of a query is rescaled when it starts.
-PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"
+PARTITIONS_KEY: Final = f"{PREFIX}partitions"
 
 # Whether rows are always in the partitions that their hashes give: Spark's own, of the offset log.
 STRICT_KEY: Final = "spark.sql.streaming.statefulOperator.useStrictDistribution"
 
 # Off-heap memory of all stores of an executor.
-MEMORY_KEY: Final = "spark.sql.streaming.stateStore.keyfold.memory.maxBytes"
+MEMORY_KEY: Final = f"{PREFIX}memory.maxBytes"
 
 # Number of executors that an application asks YARN or Kubernetes for.
 INSTANCES_KEY: Final = "spark.executor.instances"

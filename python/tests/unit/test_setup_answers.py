@@ -169,6 +169,18 @@ def test_an_executor_without_the_class_is_known_by_its_command_line() -> None:
     }
 
 
+@pytest.mark.parametrize(("line", "names"), [("4.2", []), ("4.1", ["lost settings"])])
+def test_lost_jars_are_named_first_if_the_driver_has_not_the_right_one(
+    monkeypatch: pytest.MonkeyPatch, line: str, names: list[str]
+) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_REMOTE", "1")
+    monkeypatch.setenv("PYSPARK_REMOTE_INIT_CONF_LEN", "1")
+    monkeypatch.setenv("PYSPARK_REMOTE_INIT_CONF_0", '{"spark.jars": "a.jar"}')
+    found = SparkSession(["0"], [[row("0")]])
+    found.jar = (line, "0.1.0")
+    assert list(wrong(found))[:1] == names
+
+
 def test_spark_that_runs_no_such_query_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AnalysisException("[UNRESOLVED_ROUTINE] no reflect\nat line 1")

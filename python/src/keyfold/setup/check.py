@@ -26,6 +26,8 @@ _NAMES = {
 }
 
 _NUMBER, _GROUP = "PYSPARK_REMOTE_INIT_CONF_LEN", "PYSPARK_REMOTE_INIT_CONF_"
+# Set by PySpark if it has started the server of Spark Connect in this process.
+_OWN_SERVER = "SPARK_LOCAL_REMOTE"
 
 
 def check(spark: SparkSession) -> SetupReport:
@@ -50,13 +52,16 @@ def check(spark: SparkSession) -> SetupReport:
     findings: list[SetupFinding] = []
     answered: tuple[ExecutorFacts, ...] = ()
     try:
-        lost = lost_settings(lambda key: spark.conf.get(key, None), os.environ)
-        findings += [*([] if lost is None else [lost]), *_settings(spark)]
+        findings += _settings(spark)
         jar = facts.jar_of_driver(spark)
         version = spark.version
         line = ".".join(version.split(".")[:2])
         known = facts.driver(spark) if jar is not None and jar.line == line else None
         findings.append(_jar_of_driver(version, line, jar, answers=known is not None))
+        lost = lost_settings(
+            lambda key: spark.conf.get(key, None), os.environ, has_jar=known is not None
+        )
+        findings[:0] = [] if lost is None else [lost]
         if jar is not None and known is not None:
             findings += _driver(known)
             answered, silent = facts.executors(spark, known.executors)
@@ -172,9 +177,12 @@ def _said(jar: Jar) -> str:
 
 
 def lost_settings(
-    setting: Callable[[str], str | None], environment: Mapping[str, str]
+    setting: Callable[[str], str | None], environment: Mapping[str, str], *, has_jar: bool
 ) -> SetupFinding | None:
     """Names settings of SQL, and the jars, that were given and are not set; None if all are.
+
+    Of a server that was started by itself, only those that Keyfold needs there: the others, and the
+    jars, may well be the client's alone.
 
     `spark-pipelines`, and `spark-submit` in the mode of Connect, hand what they were given to
     Python in groups of ten settings, in no order. PySpark 4.0 to 4.3 reads all groups and keeps the
@@ -183,8 +191,13 @@ def lost_settings(
     Args:
         setting: gives the value that is set in the session, or None.
         environment: the variables of this process.
+        has_jar: whether the driver has the right jar, wherever from.
     """
-    lost = [it for it in _given(environment) if setting(it) is None]
+    lost = [
+        it
+        for it in _given(environment)
+        if setting(it) is None and not (has_jar and it == settings.JARS_KEY)
+    ]
     if not lost:
         return None
     return SetupFinding(
@@ -197,7 +210,11 @@ def lost_settings(
 
 
 def _given(environment: Mapping[str, str]) -> Iterator[str]:
+    if _OWN_SERVER in environment:
+        keys, prefix = {settings.JARS_KEY}, "spark.sql."
+    else:
+        keys, prefix = {*settings.QUERY_SETTINGS, settings.EXTENSIONS_KEY}, settings.PREFIX
     for number in range(int(environment.get(_NUMBER, "0"))):
         for key in json.loads(environment[f"{_GROUP}{number}"]):
-            if key == settings.JARS_KEY or key.startswith("spark.sql."):
+            if key in keys or key.startswith(prefix):
                 yield key
