@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -243,7 +243,10 @@ def new_session(builder: SparkSession.Builder) -> SparkSession:
 
 
 # Options of spark-submit that take no value.
-_FLAGS = {"--help", "-h", "--supervise", "--usage-error", "--verbose", "-v", "--version"}
+_FLAGS = {
+    "--help", "-h", "--load-spark-defaults", "--supervise", "--usage-error", "--verbose", "-v",
+    "--version",
+}  # fmt: skip
 
 
 def _not_an_option(words: Sequence[str]) -> str | None:
@@ -262,11 +265,13 @@ def session_as_submitted(options: Sequence[str], remote: str | None) -> Iterator
     """A session as the options of spark-submit make it, stopped afterwards.
 
     Args:
-        options: if empty, those of the environment count.
+        options: they start a Spark of their own, whatever server the environment names; if empty,
+            those of the environment count.
         remote: the URL of a Spark Connect server whose session it is to be.
 
     Raises:
-        InvalidArgumentError: one of the options is a program or its argument.
+        InvalidArgumentError: one of the options is a program or its argument, or there are options
+            and a server.
         JvmError: Spark does not start.
     """
     if (word := _not_an_option(options)) is not None:
@@ -274,14 +279,20 @@ def session_as_submitted(options: Sequence[str], remote: str | None) -> Iterator
             f"{word!r} is no option of spark-submit: give the options alone, without your program "
             "and its arguments. The program is not started."
         )
+    if options and remote is not None:
+        raise InvalidArgumentError(
+            "Give options of spark-submit, which start a Spark of their own, or the server that "
+            "runs already (--remote), not both."
+        )
     if options:
         os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, "pyspark-shell"])
     builder = SparkSession.builder if remote is None else SparkSession.builder.remote(remote)
-    session = new_session(builder)
-    try:
-        yield session
-    finally:
-        session.stop()
+    with without_server() if options else nullcontext():
+        session = new_session(builder)
+        try:
+            yield session
+        finally:
+            session.stop()
 
 
 def frame_of(spark: SparkSession, rows: Any) -> DataFrame:  # noqa: ANN401
