@@ -55,6 +55,8 @@ def checkpoint(rows: int, changed: int, row_bytes: int, between: int, retained: 
 class Measured:
     """A query that gets so many rows in each batch, and is stopped after so many batches."""
 
+    mode = "update"
+
     def __init__(
         self, spark: SparkSession, folder: Path, query: Callable[[DataFrame], DataFrame],
         rows: int, batches: int = 1,
@@ -64,7 +66,7 @@ class Measured:
             session.conf.set(f"spark.sql.{key}", value)
         options: dict[str, Any] = {"rowsPerBatch": rows, "numPartitions": 2}
         stream = session.readStream.load(format="rate-micro-batch", **options)
-        writer = query(stream).writeStream.format("noop").outputMode("update")
+        writer = query(stream).writeStream.format("noop").outputMode(self.mode)
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
         state = folder / "checkpoint" / "state"
         started = writer.trigger(processingTime="0 seconds").start()
@@ -81,6 +83,12 @@ class Measured:
         [operator] = progress["stateOperators"]
         self.rows = operator["numRowsTotal"]
         self.memory = operator["memoryUsedBytes"]
+
+
+class MeasuredJoin(Measured):
+    """A join of streams, to which Spark allows one mode."""
+
+    mode = "append"
 
 
 def size(folder: Path) -> int:
@@ -125,6 +133,20 @@ def test_memory_of_new_rows(
     measured = Measured(spark, tmp_path, query, rows)
     assert measured.rows >= rows
     expected = memory(measured.rows, 0, row_bytes)
+    assert 1 <= expected / measured.memory <= TOLERANCE
+
+
+def test_memory_of_the_rows_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
+    def join(stream: DataFrame) -> DataFrame:
+        sides = (stream.selectExpr(f"value AS {name}") for name in "ab")
+        return next(sides).join(next(sides), sf.expr("a = b"))
+
+    rows = 200_000
+    measured = MeasuredJoin(spark, tmp_path, join, rows)
+    assert measured.rows >= 2 * rows
+    # The key and the index, the value and `matched`; and, as all keys are different, a count for
+    # each row, which is not in Spark's number of rows.
+    expected = memory(measured.rows, 0, 24 + 24) + memory(measured.rows, 0, 16 + 16)
     assert 1 <= expected / measured.memory <= TOLERANCE
 
 
