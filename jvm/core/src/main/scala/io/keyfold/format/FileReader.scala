@@ -41,14 +41,24 @@ final class FileReader private (
 
   def fingerprint: Fingerprint = Fingerprint(length, checksum)
 
-  /** Reads a block.
+  /** Reads blocks that follow each other, with one request.
     *
-    * @param index
-    *   into the footer's blocks
+    * @param from
+    *   index of the first into the footer's blocks
+    * @param until
+    *   one past the last
     * @throws io.keyfold.errors.CorruptFile
-    *   if the block is damaged
+    *   if one is damaged
     */
-  def block(index: Int): BlockEntries = synchronized(entriesOf(index, stored(index, index + 1)))
+  def blocks(from: Int, until: Int): IndexedSeq[BlockEntries] = synchronized {
+    val bytes = stored(from, until)
+    var at = 0
+    (from until until).map { index =>
+      val start = at
+      at += footer.blocks(index).storedLength
+      entriesOf(index, Arrays.copyOfRange(bytes, start, at))
+    }
+  }
 
   /** Reads blocks as they are in the file, with one request.
     *

@@ -65,7 +65,7 @@ object Layout {
   val BlockHeadBytes = 8
 
   /** Raw bytes at which a block is closed, between groups. */
-  val BlockTarget: Int = 256 * 1024
+  val BlockTarget: Int = 64 * 1024
 
   /** Raw bytes of an entry at which the further values of its row go into an entry of their own, so
     * that no list is too large for a block.

@@ -83,6 +83,6 @@ final class ChangeFeed private[store] (
     val footer = opened.footer
     blocks = footer.blocks.indices.iterator
       .filter(i => footer.families(footer.blocks(i).family).spec.name == family)
-      .map(opened.block)
+      .flatMap(index => opened.blocks(index, index + 1))
   }
 }

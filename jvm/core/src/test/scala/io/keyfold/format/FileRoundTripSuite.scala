@@ -165,8 +165,8 @@ class FileRoundTripSuite extends AnyFunSuite with SeededChecks {
     assert(contents.footer.groups.isEmpty)
   }
 
-  test("the target is 256 KiB of raw bytes unless something else is asked for") {
-    assert(Layout.BlockTarget == 262144)
+  test("the target is 64 KiB of raw bytes unless something else is asked for") {
+    assert(Layout.BlockTarget == 65536)
   }
 
   test("header and trailer have the bytes that the format says") {

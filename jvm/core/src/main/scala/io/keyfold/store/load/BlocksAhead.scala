@@ -25,9 +25,9 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
   def next(): BlockEntries = {
     if (!ready.hasNext) {
       ready =
-        if (ahead == null) Iterator.single(file.block(following(1).head))
+        if (ahead == null) read(following(1)).iterator
         else resultOf(ahead).iterator
-      ahead = if (asked < blocks.length) submit(read(following(AtOnce))) else null
+      ahead = if (asked < blocks.length) readLater(following(AtOnce)) else null
     }
     ready.next()
   }
@@ -43,7 +43,15 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
     blocks.slice(from, asked).toSeq
   }
 
-  private def read(blocks: Seq[Int]): Callable[Seq[BlockEntries]] = () => blocks.map(file.block)
+  private def readLater(blocks: Seq[Int]) = submit(() => read(blocks))
+
+  /** With a request for those that follow each other. */
+  private def read(blocks: Seq[Int]): Seq[BlockEntries] = {
+    val from = blocks.head
+    val together = blocks.zipWithIndex.takeWhile { case (block, i) => block == from + i }.size
+    val found = file.blocks(from, from + together)
+    if (together == blocks.size) found else found ++ read(blocks.drop(together))
+  }
 
   /** Interrupts a read. */
   override def close(): Unit = if (ahead != null) {

@@ -6,8 +6,8 @@ import io.keyfold.format.{BlockEntries, FileReader, FileWriter, Footer, GroupRun
 import io.keyfold.group.GroupOrder
 import io.keyfold.model.Family
 
-/** Merges deltas, key group by key group. Of each file it has one block in memory, and all entries
-  * of one key group.
+/** Merges deltas, key group by key group. Of each file it has some blocks in memory, and all
+  * entries of one key group.
   *
   * @param files
   *   deltas and merged deltas, each on top of the one before, oldest first; the caller closes them
@@ -23,14 +23,15 @@ private[store] final class DeltaMerge(files: IndexedSeq[FileReader], order: Grou
   /** Names of the families that one of the files drops. */
   val dropped: Seq[String] = files.flatMap(_.footer.dropped).distinct
 
-  /** Bytes of the heap that it takes, about: the largest key group, and a block of each file. */
+  /** Bytes of the heap that it takes, about: the largest key group, and some blocks of each file.
+    */
   def heapBytes: Long = {
     val groups = for {
       index <- families.indices
       group <- groupsOf(index)
     } yield runsOf(index, group).map { case (_, run) => run.bytes + EntryBytes * run.entries }.sum
     val blocks = files.map(_.footer.blocks.map(_.rawLength.toLong).maxOption.getOrElse(0L))
-    groups.maxOption.getOrElse(0L) + blocks.sum
+    groups.maxOption.getOrElse(0L) + blocks.map(_ + AtOnce).sum
   }
 
   /** Adds the entries to a file, which the caller finishes. */
@@ -64,12 +65,17 @@ private object DeltaMerge {
   /** What an entry takes besides its key and values, in its block and in [[GroupChanges]]. */
   private val EntryBytes = 100L
 
-  /** The runs of a file by family and group, and the block that was read last. */
+  /** Raw bytes of the blocks that are read with one request; the last may go beyond. */
+  private val AtOnce = 256 * 1024L
+
+  /** The runs of a file by family and group, and the blocks that were read last. */
   private final class Source(file: FileReader) {
     private val runs = mutable.Map.empty[String, mutable.Map[Int, GroupRun]]
     for (run <- file.footer.groups) {
       runs.getOrElseUpdate(nameIn(file.footer, run), mutable.Map.empty).put(run.group, run)
     }
+    private var blocks = IndexedSeq.empty[BlockEntries]
+    private var firstIndex = 0
     private var block: BlockEntries = _
     private var blockIndex = -1
 
@@ -94,8 +100,23 @@ private object DeltaMerge {
     }
 
     private def enter(index: Int): Unit = if (index != blockIndex) {
-      block = file.block(index)
+      if (!blocks.indices.contains(index - firstIndex)) {
+        blocks = file.blocks(index, behind(index))
+        firstIndex = index
+      }
+      block = blocks(index - firstIndex)
       blockIndex = index
+    }
+
+    /** One past the last block that is read with this one. */
+    private def behind(index: Int): Int = {
+      var bytes = 0L
+      var until = index
+      while (until < file.footer.blocks.size && bytes < AtOnce) {
+        bytes += file.footer.blocks(until).rawLength
+        until += 1
+      }
+      until
     }
   }
 
