@@ -30,11 +30,25 @@ final class GroupOrder(partitions: Int, val groups: Int) {
 
   /** The groups sorted by rank; groups of equal rank keep their order. */
   def sorted(unordered: Array[Int]): Array[Int] = {
-    val keys = new Array[Long](unordered.length)
-    for (i <- unordered.indices) keys(i) = rank(unordered(i)).toLong << 32 | i
-    java.util.Arrays.sort(keys)
-    val result = new Array[Int](keys.length)
-    for (i <- keys.indices) result(i) = unordered(keys(i).toInt)
+    val starts = new Array[Int](ranks.length + 1)
+    var i = 0
+    while (i < unordered.length) {
+      starts(rank(unordered(i)) + 1) += 1
+      i += 1
+    }
+    i = 0
+    while (i < ranks.length) {
+      starts(i + 1) += starts(i)
+      i += 1
+    }
+    val result = new Array[Int](unordered.length)
+    i = 0
+    while (i < unordered.length) {
+      val r = rank(unordered(i))
+      result(starts(r)) = unordered(i)
+      starts(r) += 1
+      i += 1
+    }
     result
   }
 }

@@ -33,7 +33,16 @@ private[map] final class GroupedRecords(keyGroups: Int)(each: ((Int, Int) => Uni
     sorted
   }
 
-  def groups: Array[Int] = (0 until keyGroups).filter(g => starts(g) < starts(g + 1)).toArray
+  /** Those that have records, ascending. */
+  def groups: Array[Int] = {
+    val found = Array.newBuilder[Int]
+    var group = 0
+    while (group < keyGroups) {
+      if (starts(group) < starts(group + 1)) found += group
+      group += 1
+    }
+    found.result()
+  }
 
   def of(group: Int): RecordRun = new RecordRun(sorted, starts(group), starts(group + 1))
 
