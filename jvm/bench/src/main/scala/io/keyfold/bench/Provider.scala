@@ -34,7 +34,15 @@ object Provider {
   case object Rocks extends RocksDb("rocksdb", "RocksDB not counting", false)
 
   case object Keyfold
-      extends Provider("keyfold", "Keyfold", "io.keyfold.spark.KeyfoldStateStoreProvider") {
+      extends Provider(
+        "keyfold",
+        "Keyfold",
+        "io.keyfold.spark.KeyfoldStateStoreProvider",
+        Map(
+          "spark.sql.streaming.checkpointFileManagerClass" ->
+            "io.keyfold.spark.KeyfoldCheckpointFileManager"
+        )
+      ) {
     override def bounded(mebibytes: Int): Option[Map[String, String]] = Some(
       Map(
         "spark.sql.streaming.stateStore.keyfold.memory.maxBytes" -> (mebibytes.toLong << 20).toString

@@ -40,6 +40,7 @@ object Table {
     openGrowth(Million),
     openGrowth(Large),
     line("load, to the first row", "ms", ("load", Large, "int"), "load", Map(Hdfs -> 2)),
+    line("load, 1,000 rows read, changed, put", "ms", ("load", Large, "int"), "load+1000"),
     line("load and full scan", "ms", ("load", Large, "int"), "load+scan"),
     loadAgainstScan,
     memory("heap, per row", "heap", Million),

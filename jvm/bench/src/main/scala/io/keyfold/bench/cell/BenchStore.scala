@@ -40,6 +40,12 @@ final class BenchStore(
     BenchTask.end()
   }
 
+  /** Gives up what `begin` began. */
+  def abort(store: StateStore): Unit = {
+    store.abort()
+    BenchTask.end()
+  }
+
   /** A batch of which only `body` and the commit are timed, not the opening.
     *
     * @return
@@ -101,13 +107,14 @@ final class BenchStore(
 
   private def create() = {
     val conf = new SQLConf
+    val hadoopConf = new Configuration
     (BenchStore.Alone ++ provider.settings ++ settings).foreach { case (key, value) =>
       conf.setConfString(key, value)
+      hadoopConf.set(key, value)
     }
-    val hadoopConf = new Configuration
     hadoopConf.set(SparkPrivate.RunIdKey, UUID.randomUUID.toString)
     hadoopConf.setInt(SparkShim.PartitionsKey, 1)
-    BenchStore.FileSystem.foreach { case (key, value) => hadoopConf.set(key, value) }
+    BenchStore.fileSystem(provider).foreach { case (key, value) => hadoopConf.set(key, value) }
     val created = StateStoreProvider.create(provider.className)
     created.init(
       StateStoreId(folder.toUri.toString, 0, 0),
@@ -126,11 +133,16 @@ final class BenchStore(
 
 object BenchStore {
 
-  /** Hadoop without its native library would start a process for each file, of all providers. */
-  val FileSystem: Map[String, String] = Map(
-    "fs.file.impl" -> classOf[ShelllessLocalFileSystem].getName,
-    "fs.AbstractFileSystem.file.impl" -> classOf[ShelllessLocalFs].getName
-  )
+  /** Settings of Hadoop: without its native library it would start a process for each file.
+    * Keyfold's file manager does not write files by Hadoop.
+    */
+  def fileSystem(provider: Provider): Map[String, String] =
+    if (provider == Provider.Keyfold) Map.empty
+    else
+      Map(
+        "fs.file.impl" -> classOf[ShelllessLocalFileSystem].getName,
+        "fs.AbstractFileSystem.file.impl" -> classOf[ShelllessLocalFs].getName
+      )
 
   private val LoadBatch = 1000000
 

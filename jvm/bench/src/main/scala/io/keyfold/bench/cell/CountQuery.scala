@@ -55,7 +55,7 @@ object CountQuery {
   private val PollMs = 2L
 
   def session(provider: Provider, partitions: Int): SparkSession = {
-    val settings = provider.settings ++ BenchStore.FileSystem.map { case (key, value) =>
+    val settings = provider.settings ++ BenchStore.fileSystem(provider).map { case (key, value) =>
       s"spark.hadoop.$key" -> value
     } ++ Map(
       "spark.sql.streaming.stateStore.providerClass" -> provider.className,

@@ -3,9 +3,12 @@ package io.keyfold.bench.cell
 import io.keyfold.bench.Figure
 
 /** Opens, with an instance that knows nothing, a state that lies in files: a snapshot of all rows
-  * and five deltas of 10,000 rows. Time to the first row, and to the last one of a full scan.
+  * and five deltas of 10,000 rows. Time to the first row, and to the last one of a full scan; and
+  * once more to the end of 1,000 rows at random that are read, changed and put.
   */
 final class Load(job: Job) extends StoreWork(job, Layout.plain(job.shape), Load.NoOtherSnapshot) {
+
+  private val some = new Rows(shape, Rows.shuffled(job.rows, 1000))
 
   override def prepare(): Unit = {
     store.load(job.rows)
@@ -19,7 +22,9 @@ final class Load(job: Job) extends StoreWork(job, Layout.plain(job.shape), Load.
     }
   }
 
-  override def round(number: Int): Seq[Figure] = {
+  override def round(number: Int): Seq[Figure] = toTheLastRow() :+ toSomeRows(number)
+
+  private def toTheLastRow() = {
     store.reopen()
     val start = System.nanoTime
     store.reading { from =>
@@ -35,6 +40,24 @@ final class Load(job: Job) extends StoreWork(job, Layout.plain(job.shape), Load.
         Figure("load+scan", "ms", (scanned - start) / 1e6)
       )
     }
+  }
+
+  private def toSomeRows(number: Int) = {
+    some.refresh(number + 1)
+    store.reopen()
+    val start = System.nanoTime
+    val to = store.begin()
+    var sum = 0L
+    var i = 0
+    while (i < some.keys.length) {
+      sum += shape.read(to.get(some.keys(i)))
+      to.put(some.keys(i), some.values(i))
+      i += 1
+    }
+    val touched = System.nanoTime
+    StoreWork.sink = sum
+    store.abort(to)
+    Figure("load+1000", "ms", (touched - start) / 1e6)
   }
 
   /** Maintenance would change what the next round loads. */

@@ -1,6 +1,6 @@
 package io.keyfold.bench.cell
 
-import io.keyfold.bench.Figure
+import io.keyfold.bench.{Effort, Figure}
 
 /** Puts other values for rows that are there, in random order; commit included. */
 final class PutOverwrite(job: Job) extends StoreWork(job, Layout.plain(job.shape)) {
@@ -27,6 +27,8 @@ final class PutNew(job: Job) extends Work {
   }
 
   override def close(): Unit = ()
+
+  override def warmUpSeconds(effort: Effort): Double = StoreWork.warmUpSeconds(effort, job.rows)
 
   private def fill(): Long = {
     val store = new BenchStore(job.provider, Layout.plain(job.shape))

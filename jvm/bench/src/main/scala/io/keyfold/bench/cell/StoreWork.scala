@@ -1,6 +1,6 @@
 package io.keyfold.bench.cell
 
-import io.keyfold.bench.Figure
+import io.keyfold.bench.{Effort, Figure}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /** A work on one store that is filled before. */
@@ -16,6 +16,8 @@ abstract class StoreWork(
   override def settle(): Unit = store.maintain()
   override def close(): Unit = store.close()
 
+  override def warmUpSeconds(effort: Effort): Double = StoreWork.warmUpSeconds(effort, job.rows)
+
   protected def putAll(to: StateStore, rows: Rows): Unit = {
     var i = 0
     while (i < rows.keys.length) {
@@ -30,6 +32,11 @@ abstract class StoreWork(
 }
 
 object StoreWork {
+  private val Few = 10000
+
+  /** Of few rows, a batch is mostly what is done once a batch, which is compiled late. */
+  def warmUpSeconds(effort: Effort, rows: Int): Double =
+    effort.warmUpSeconds * (if (rows <= Few) 4 else 1)
 
   /** Where results of reads go, so that the compiler cannot leave them out. */
   @volatile var sink: Long = 0L
