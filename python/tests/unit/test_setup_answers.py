@@ -181,6 +181,18 @@ def test_lost_jars_are_named_first_if_the_driver_has_not_the_right_one(
     assert list(wrong(found))[:1] == names
 
 
+def test_lost_settings_are_named_if_the_driver_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AnalysisException("no reflect")
+
+    monkeypatch.setenv("PYSPARK_REMOTE_INIT_CONF_LEN", "1")
+    monkeypatch.setenv("PYSPARK_REMOTE_INIT_CONF_0", '{"spark.sql.extensions": "a"}')
+    monkeypatch.setattr(SparkSession, "sql", refuse)
+    assert list(wrong(SparkSession([], [[]]))) == ["lost settings", "access"]
+
+
 def test_spark_that_runs_no_such_query_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AnalysisException("[UNRESOLVED_ROUTINE] no reflect\nat line 1")

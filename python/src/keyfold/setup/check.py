@@ -51,18 +51,22 @@ def check(spark: SparkSession) -> SetupReport:
         raise InvalidArgumentError(f"Invalid session {type(spark).__name__}: pass a SparkSession.")
     findings: list[SetupFinding] = []
     answered: tuple[ExecutorFacts, ...] = ()
+    lost: SetupFinding | None = None
+
+    def setting(key: str) -> str | None:
+        return spark.conf.get(key, None)
+
     try:
         findings += _settings(spark)
+        # They may be why the driver does not answer.
+        lost = lost_settings(setting, os.environ, has_jar=False)
         jar = facts.jar_of_driver(spark)
         version = spark.version
         line = ".".join(version.split(".")[:2])
         known = facts.driver(spark) if jar is not None and jar.line == line else None
         findings.append(_jar_of_driver(version, line, jar, answers=known is not None))
-        lost = lost_settings(
-            lambda key: spark.conf.get(key, None), os.environ, has_jar=known is not None
-        )
-        findings[:0] = [] if lost is None else [lost]
         if jar is not None and known is not None:
+            lost = lost_settings(setting, os.environ, has_jar=True)
             findings += _driver(known)
             answered, silent = facts.executors(spark, known.executors)
             findings += _executors(spark, jar, answered, silent)
@@ -76,7 +80,7 @@ def check(spark: SparkSession) -> SetupReport:
                 "to ask driver and executors; if it is none of that, see Spark's own log.",
             )
         )
-    return SetupReport(tuple(findings), answered)
+    return SetupReport((*([] if lost is None else [lost]), *findings), answered)
 
 
 def _settings(spark: SparkSession) -> Iterator[SetupFinding]:
