@@ -189,10 +189,14 @@ def test_clone_of_a_query_that_goes_on_with_the_table(jvm: Jvm, path: str, tmp_p
     said = run("clone", path, "/d", "--sink-path", str(table.root)).stdout
     assert f"to restore   RESTORE TABLE delta.`{table.root}` TO VERSION AS OF 0\n" in said
     assert "or each row of the later batches comes twice" in said
-    again = f"keyfold clone {path} /d-plan --batch 0 --sink-path {table.root} --dry-run"
+    again = f"keyfold clone {path} /d/plan --batch 0 --sink-path {table.root} --dry-run"
     assert "stop the original for good before the clone starts" in said
     assert f"each batch that it writes until then comes twice: {again}\n" in said
     assert jvm.asked == [("cloneCheckpoint", path, "/d", 0, False)]
+    # In the same bucket.
+    said = run("clone", path, "s3a://b/", "--sink-path", str(table.root)).stdout
+    assert f"keyfold clone {path} s3a://b/plan " in said
+    jvm.asked.pop()
     refused = run("clone", path, "/d", "--sink-path", str(tmp_path), code=2).stderr
     assert f"no Delta or Iceberg table in {tmp_path}." in refused
     assert len(jvm.asked) == 1

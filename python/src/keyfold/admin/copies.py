@@ -113,7 +113,7 @@ def clone(  # noqa: PLR0913 - one for each option
         return _copy(found)
     taken = found["batch"]
     again = bridge.command_line(
-        "clone", path, f"{str(to).rstrip('/')}-plan", batch=taken, sink_path=sink_path, dry_run=True
+        "clone", path, f"{str(to).rstrip('/')}/plan", batch=taken, sink_path=sink_path, dry_run=True
     )
     stop = (
         "stop the original for good before the clone starts, and make the plan again after that, "
