@@ -409,6 +409,7 @@ DAY_MS = 24 * 60 * 60 * 1000
         ("interval 4 weeks 2 days", 31, True),
         ("INTERVAL 24 HOURS", 2, True),
         ("no interval", 6, False),
+        ("interval 0 hours", 1, True),
     ],
 )
 def test_a_version_that_delta_no_longer_restores_by_itself(
@@ -423,7 +424,7 @@ def test_a_version_that_delta_no_longer_restores_by_itself(
     delta.time = now
     delta.batches(QUERY, 1)
     found = find(delta, 0)
-    assert found.outdated == ((found.version,) if outdated else ())
+    assert (found.version in found.outdated) == outdated
     way = "DeletedFileRetentionDuration=false` first, or give the table a longer delta.deleted"
     assert (way in said(found, 0)) == outdated
     # Nothing is restored.
@@ -491,6 +492,7 @@ def test_an_id_that_the_table_has_forgotten_is_found_in_its_versions(
     delta: DeltaTable, iceberg: IcebergTable, find: Find
 ) -> None:
     """Delta drops it after a time; Iceberg has it only while a snapshot that leads on does."""
+    delta.properties(delta_setTransactionRetentionDuration="interval 1 day")
     delta.batches(QUERY, 0, 1, 2)
     delta.checkpoint({})
     delta.commit("DELETE")
@@ -498,11 +500,11 @@ def test_an_id_that_the_table_has_forgotten_is_found_in_its_versions(
     iceberg.current = -1
     iceberg.write()
     found = find(delta, 1)
-    assert (found.known, found.version, found.later) == (True, 1, (2,))
+    assert (found.known, found.version, found.later) == (True, 2, (3,))
     found = find(iceberg, 1)
     assert (found.known, found.version, found.behind) == (True, None, (0, 1))
     delta.checkpoint({})
-    delta.forget(0, 1, 2)
+    delta.forget(0, 1, 2, 3)
     iceberg.expire(1000, 1001, 1002)
     iceberg.write()
     forgets = {"delta": "delta.setTransactionRetentionDuration", "iceberg": "expire_snapshots"}

@@ -40,6 +40,7 @@ _OF_TABLE = ("protocol", "metaData")
 # With one of these, the newest commits are not in the log but with a catalog.
 _OF_CATALOGS = {"catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"}
 _RETENTION = "delta.deletedFileRetentionDuration"
+_FORGETS = "delta.setTransactionRetentionDuration"
 _PERIOD = re.compile(r"(\d{1,9})\s*(week|day|hour|minute|second)", re.IGNORECASE)
 _MS = {"week": 604_800_000, "day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1000}
 
@@ -104,15 +105,17 @@ class DeltaLog:
         oldest = self._commits[-1]
         return oldest == 0 or any(oldest - 1 <= it <= version for it in self._checkpoints)
 
+    def forgets_ids(self) -> bool:
+        """Whether `applications` may lack ids that versions have. To ask after it."""
+        return _FORGETS in self._properties()
+
     def is_outdated(self, version: TableVersion) -> bool:
         """Whether the table need not keep its files: Delta 4.1 and later do not restore it then.
 
         For a table of which `applications` was asked.
         """
-        its = self._newest("metaData").get("configuration")
-        said = str(its.get(_RETENTION)) if isinstance(its, dict) else ""
-        periods = _PERIOD.findall(said)
-        kept = sum(int(number) * _MS[unit.lower()] for number, unit in periods) or _MS["week"]
+        periods = _PERIOD.findall(str(self._properties().get(_RETENTION))) or [("1", "week")]
+        kept = sum(int(number) * _MS[unit.lower()] for number, unit in periods)
         return version.time is not None and version.time < time.time() * 1000 - kept
 
     def _note(self, version: int, action: dict[str, Any]) -> None:
@@ -124,6 +127,10 @@ class DeltaLog:
         its = self._of_table[name]
         found: dict[str, Any] = its[max(its)] if its else {}
         return found
+
+    def _properties(self) -> dict[str, Any]:
+        its = self._newest("metaData").get("configuration")
+        return its if isinstance(its, dict) else {}
 
     def _require_commits(self) -> None:
         protocol = self._newest("protocol")

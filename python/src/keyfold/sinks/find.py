@@ -47,8 +47,8 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     ids = query_ids(checkpoint.once())
     applications = log.applications()
     # An id that the table has forgotten may still be in a version.
-    is_known = not ids.keys().isdisjoint(applications) or any(
-        _batches(it, ids) for it in log.history()
+    is_known = not ids.keys().isdisjoint(applications) or (
+        log.forgets_ids() and any(_batches(it, ids) for it in log.history())
     )
     found: TableVersion | None = None
     since: list[TableVersion] = []

@@ -117,6 +117,10 @@ class IcebergLog:
         """As `DeltaLog`: a snapshot that the metadata have is whole."""
         return any(it.version == version for it in self.history())
 
+    def forgets_ids(self) -> bool:
+        """As `DeltaLog`: of what is expired or was taken back."""
+        return True
+
     def is_outdated(self, _: TableVersion) -> bool:
         """As `DeltaLog`: of no snapshot that is not expired."""
         return False
