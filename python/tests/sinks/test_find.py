@@ -537,6 +537,56 @@ def test_batches_in_another_branch_of_iceberg_are_named(iceberg: IcebergTable, f
     assert (found.known, found.branches["audit"]) == (False, (0, 1, 2, 3))
 
 
+def test_what_expiry_has_cut_off_from_main_is_not_called_lacking(
+    iceberg: IcebergTable, find: Find
+) -> None:
+    """Batch 2 expired in the middle; a tag keeps batch 1, and a branch batch 0."""
+    iceberg.batches(QUERY, 0, 1, 2, 3, 4)
+    iceberg.branches["kept"] = 1000
+    iceberg.expire(1002)
+    iceberg.write()
+    for batch in (4, 3):
+        found = find(iceberg, batch)
+        assert (found.batch, found.behind, found.branches) == (batch, (), {})
+    assert "nothing to restore" in said(find(iceberg, 4), 4)
+    found = find(iceberg, 2)
+    assert (found.version, found.behind, found.forward) == (None, (), None)
+    # What was taken back since is.
+    iceberg.current = 1003
+    iceberg.write()
+    found = find(iceberg, 4)
+    assert (found.behind, str(found.forward).endswith(", 1004)")) == ((4,), True)
+
+
+def test_a_snapshot_with_an_id_and_no_batch_is_another_one(
+    iceberg: IcebergTable, find: Find
+) -> None:
+    iceberg.batches(QUERY, 0)
+    iceberg.commit(**{"spark.sql.streaming.queryId": QUERY})
+    iceberg.current = 1000
+    iceberg.write()
+    assert (find(iceberg, 0).version, find(iceberg, 0).behind) == (1000, ())
+
+
+def test_the_versions_of_a_table_that_forgets_no_id_are_not_read_for_one(
+    delta: DeltaTable, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delta.batches(OTHER, *range(50))
+    delta.properties()
+    delta.checkpoint({OTHER: 49})
+    delta.batches(OTHER, 50)
+    read: list[str] = []
+    whole = Storage.whole
+
+    def counted(self: Storage, path: str) -> bytes:
+        read.extend([path] if "_delta_log" in path else [])
+        return whole(self, path)
+
+    monkeypatch.setattr(Storage, "whole", counted)
+    assert not find(delta, 1).known
+    assert len(read) <= 32
+
+
 def test_a_table_without_ids(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
     delta.commit()
     iceberg.write()

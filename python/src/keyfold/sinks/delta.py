@@ -94,7 +94,7 @@ class DeltaLog:
                 yield replace(it, taken_back=True)
             else:
                 yield it
-                leads = it.version - 1 if it.restores is None else it.restores
+                leads = it.parent
 
     def branches(self) -> dict[str, set[tuple[str, int]]]:
         """A table of Delta has no branches."""
@@ -174,7 +174,8 @@ class DeltaLog:
                 batches |= self._transaction(path, action["txn"])
             self._note(number, action)
         at = at if isinstance(at, int) else None
-        return TableVersion(number, operation, batches, replaces, restores, at)
+        parent = number - 1 if restores is None else restores
+        return TableVersion(number, operation, batches, replaces, restores, parent, at)
 
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and what is of the table."""

@@ -54,6 +54,15 @@ class IcebergLog:
             heads = {name: it["snapshot-id"] for name, it in refs if it["type"] == "branch"}
             heads[_MAIN] = metadata.get("current-snapshot-id")
             chains = {name: _chain(snapshots, at) for name, at in heads.items()}
+            main = chains[_MAIN]
+            oldest = next(reversed(main), None)
+            if oldest is not None and main[oldest].parent != -1:
+                # Main may have had all before it, which expired there and was kept elsewhere.
+                known = list(snapshots)[list(snapshots).index(oldest) :]
+                snapshots = {it: snapshots[it] for it in known}
+                for name in chains.keys() - {_MAIN}:
+                    its = chains[name].items()
+                    chains[name] = {it: version for it, version in its if it in snapshots}
             left = snapshots.keys() - {number for its in chains.values() for number in its}
             others = [
                 replace(_version(it), taken_back=True)
@@ -147,18 +156,20 @@ def _chain(snapshots: dict[int, Any], at: int | None) -> dict[int, TableVersion]
     """A snapshot and those before it, until one that is not there."""
     found: dict[int, TableVersion] = {}
     while at is not None and int(at) in snapshots and int(at) not in found:
-        snapshot = snapshots[int(at)]
-        found[int(at)] = _version(snapshot)
-        at = snapshot.get("parent-snapshot-id")
+        version = found[int(at)] = _version(snapshots[int(at)])
+        at = version.parent
     return found
 
 
 def _version(snapshot: dict[str, Any]) -> TableVersion:
     summary = snapshot.get("summary") or {}
-    batches = {str(summary[_QUERY]): int(summary[_EPOCH])} if _QUERY in summary else {}
+    has = _QUERY in summary and _EPOCH in summary
+    batches = {str(summary[_QUERY]): int(summary[_EPOCH])} if has else {}
     operation = str(summary.get("operation", ""))
     replaces = bool(batches) and operation == "overwrite"
-    return TableVersion(int(snapshot["snapshot-id"]), operation, batches, replaces)
+    parent = snapshot.get("parent-snapshot-id")
+    parent = -1 if parent is None else int(parent)
+    return TableVersion(int(snapshot["snapshot-id"]), operation, batches, replaces, parent=parent)
 
 
 def _object(storage: Storage, path: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ class TableVersion:
         replaces: whether a batch in complete mode replaced all rows.
         restores: the version that Delta's RESTORE went back to; None if it is another operation, or
             went by a time.
+        parent: the version that it builds on; -1 if there is none.
         time: when it was committed, in ms since 1970; None if the log does not say it.
         taken_back: whether it does not lead to the newest one: the table went back behind it.
     """
@@ -28,6 +29,7 @@ class TableVersion:
     batches: dict[str, int]
     replaces: bool
     restores: int | None = None
+    parent: int = -1
     time: int | None = None
     taken_back: bool = False
 
