@@ -175,11 +175,20 @@ def test_only_the_last_batch_is_called_rolled_back_before(
 
     monkeypatch.setattr(bridge, "answer", refuse)
     said = str(rollback(fake.root, 3, sink_path=str(table.root)))
-    assert "rolled back before" in said
+    assert "none left to set aside" in said
     assert "TO VERSION AS OF 3" in said
     for batch in (7, 33):
         with pytest.raises(JvmError, match=f"batch {batch} is not before the last one"):
             rollback(fake.root, batch, sink_path=str(table.root))
+    # The rollback was undone without the table.
+    (fake.root / "keyfold/rollback-3-1/metadata").unlink()
+    undone = DeltaTable(tmp_path / "undone")
+    undone.batches(QUERY, *range(4))
+    undone.commit("RESTORE", version="1")
+    said = str(rollback(fake.root, 3, sink_path=str(undone.root)))
+    assert (
+        f"before the query starts: RESTORE TABLE delta.`{undone.root}` TO VERSION AS OF 3" in said
+    )
 
 
 def test_clone_of_a_query_that_goes_on_with_the_table(jvm: Jvm, path: str, tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_the_way_back_of_a_table_is_told_after_the_rollback_too(
         assert (again.before, again.batch, again.files, again.applied) == (0, 0, 0, False)
         assert again.table is not None
         assert str(again.table.restore).endswith("TO VERSION AS OF 0")
-        assert "rolled back before" in str(again)
+        assert "none left to set aside" in str(again)
         assert "--apply" not in str(again)
     assert files_in(checkpoint) == after
     # What went back by other means has its old id, by which Delta would skip the batches.

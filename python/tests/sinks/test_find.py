@@ -206,16 +206,15 @@ def test_a_copy_from_before_a_rollback_does_not_know_the_id_since(
     for table in (delta, iceberg):
         table.batches(OTHER, 4, 5, 6)
     iceberg.write()
-    for table, before, last in ((delta, 6, "7, 8, 9"), (iceberg, 1004, "1005, 1006, 1007")):
+    for table, last in ((delta, "7, 8, 9"), (iceberg, "1005, 1006, 1007")):
         found = find(table, 3)
-        assert (found.batch, found.restore, list(found.foreign)) == (3, None, [OTHER])
+        assert (found.batch, found.restore) == (3, None)
         told = said(found, 3)
         assert "nothing to restore" not in told
         assert f"written under id other, and left: {found._noun}s {last} (batches 4 to 6)" in told
-        sql = str(found.foreign[OTHER])
-        assert f"each row of the later batches comes twice: {sql}" in told
-        # With what was deleted before.
-        assert f" {before}" in sql
+        # Which may be another query's: no SQL takes them back.
+        assert "CALL" not in told
+        assert "RESTORE TABLE" not in told
     assert "and left: version 6 (DELETE). If its foreachBatch" in said(find(delta, 3), 3)
 
 
@@ -258,6 +257,7 @@ def test_a_delta_table_that_was_taken_back_behind_the_batch(delta: DeltaTable, f
     told = said(found, 4)
     assert "lacks batches 2 to 4 of this query, which do not run again" in told
     assert told.endswith(f"take the table forward before the query starts: {forward}4")
+    assert "go back to batch 1 instead (--to-batch 1, of a clone --batch)" in told
     assert "nothing to restore" not in told
     assert find(delta, 1).behind == ()
     assert "nothing to restore" in said(find(delta, 1), 1)
@@ -269,7 +269,6 @@ def test_a_delta_table_that_was_taken_back_behind_the_batch(delta: DeltaTable, f
     told = said(found, 5)
     since = ", which loses what others have written since"
     assert f"instead of `to restore` before the query starts{since}: {forward}5\n" in told
-    assert "in between" not in told
 
 
 def test_an_iceberg_table_that_was_taken_back_behind_the_batch(
@@ -285,7 +284,6 @@ def test_an_iceberg_table_that_was_taken_back_behind_the_batch(
         assert found.forward == forward
         assert said(found, batch).endswith(f"before the query starts: {forward}")
         assert "nothing to restore" not in said(found, batch)
-        assert "in between" not in said(found, batch)
 
 
 def test_batches_that_run_again_are_not_called_lost(
@@ -313,6 +311,7 @@ def test_a_table_of_complete_mode_that_was_taken_back_lacks_nothing_for_long(
     iceberg.current = 1001
     iceberg.write()
     assert find(delta, 2).behind == find(iceberg, 2).behind == ()
+    assert "in between" not in said(find(delta, 2), 2)
 
 
 def test_what_was_taken_back_and_is_lost_has_no_command(delta: DeltaTable, find: Find) -> None:
@@ -324,6 +323,7 @@ def test_what_was_taken_back_and_is_lost_has_no_command(delta: DeltaTable, find:
     found = find(delta, 3)
     assert (found.version, found.behind, found.forward) == (None, (2, 3), None)
     assert "take the table forward yourself before the query starts" in said(found, 3)
+    assert "take the table back yourself" not in said(found, 3)
 
 
 def test_of_two_queries_that_write_to_one_table_each_has_its_own_way_back(
@@ -343,8 +343,59 @@ def test_of_two_queries_that_write_to_one_table_each_has_its_own_way_back(
     found = find(delta, 1)
     assert (found.batch, found.version, found.restore, found.behind) == (1, 3, None, ())
     assert "nothing to restore" in said(found, 1)
-    # Its batch 2 was taken back as well.
-    assert find(delta, 2).behind == (2,)
+    # Its batch 2 was taken back as well, with that of the other one.
+    found = find(delta, 2)
+    assert (found.behind, found.forward, found.strangers) == ((2,), None, (OTHER,))
+    told = said(found, 2)
+    assert "TO VERSION" not in told
+    assert "go back to batch 1 instead (--to-batch 1, of a clone --batch): going forward" in told
+    assert "would bring back or lose batches of other queries (id other)" in told
+
+
+def test_a_way_forward_does_not_lose_what_another_query_wrote_since(
+    delta: DeltaTable, find: Find
+) -> None:
+    delta.batches(QUERY, 0, 1, 2)
+    delta.commit("RESTORE", version="1")
+    delta.batches(OTHER, 0)
+    found = find(delta, 2)
+    assert (found.behind, found.forward, found.strangers) == ((2,), None, (OTHER,))
+
+
+def test_no_way_forward_lacks_or_doubles_a_batch(
+    fake: FakeCheckpoint, delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    rolled_back(fake, 1, 2, OLD)
+    # Batch 2 and batch 3 are on two ways that both start at batch 1.
+    delta.batches(OLD, 0, 1, 2)
+    delta.commit("RESTORE", version="1")
+    delta.batches(QUERY, 3)
+    delta.commit("RESTORE", version="1")
+    iceberg.batches(OLD, 0, 1, 2)
+    iceberg.current = 1001
+    iceberg.batches(QUERY, 3)
+    iceberg.current = 1001
+    iceberg.write()
+    for table in (delta, iceberg):
+        found = find(table, 3)
+        assert (found.batch, found.behind, found.forward) == (1, (2, 3), None)
+    # Batch 3 came after a batch 3 that a rollback took away.
+    twice = DeltaTable(delta.root.with_name("twice"))
+    twice.batches(OLD, 0, 1, 2, 3)
+    twice.batches(QUERY, 3)
+    twice.commit("RESTORE", version="1")
+    found = find(twice, 3)
+    assert (found.behind, found.forward) == ((2, 3), None)
+
+
+def test_the_batches_of_a_query_beside_it_are_not_called_later(
+    delta: DeltaTable, find: Find
+) -> None:
+    delta.batches(QUERY, 0, 1, 2)
+    delta.batches(OTHER, 1, 2)
+    told = said(find(delta, 2), 2)
+    assert "nothing to restore" in told
+    assert "written under id" not in told
 
 
 def test_of_two_rollbacks_in_a_row_the_second_counts(
@@ -449,8 +500,10 @@ def test_how_long_a_table_keeps_files_is_read_from_its_checkpoint_too(
     delta.checkpoint({QUERY: 2})
     delta.time += 2 * DAY_MS
     delta.batches(OTHER, 0)
-    # The way forward, and that to before another id's versions.
-    assert find(delta, 2).outdated == (3, 4)
+    # Nothing is printed that goes to one of them: forward, the other query would lose its batch.
+    assert find(delta, 2).outdated == ()
+    delta.commit("RESTORE", version="4")
+    assert find(delta, 2).outdated == (3,)
 
 
 def test_the_time_that_is_in_the_commit_counts(delta: DeltaTable, find: Find) -> None:

@@ -68,7 +68,7 @@ class Rollback:
         rows = [
             ("checkpoint", self.checkpoint),
             ("last batch", f"{self.before} -> {self.batch}"),
-            ("files", "rolled back before" if self._is_done_before else self._moved()),
+            ("files", "none left to set aside" if self._is_done_before else self._moved()),
             *(self.table.rows() if self.table else ()),
             *(("warning", it) for it in self.warnings),
         ]
@@ -79,7 +79,7 @@ class Rollback:
 
     @property
     def _is_done_before(self) -> bool:
-        """Whether only the table is left to go back."""
+        """Whether only the table is left."""
         return self.files == 0 and self.before == self.batch
 
     def _moved(self) -> str:
@@ -134,8 +134,8 @@ def rollback(  # noqa: PLR0913 - one for each option
         found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
     except JvmError as error:
         is_last = str(error).endswith(_IS_LAST.format(batch))
-        if table and table.restore and table.rolled_back and is_last:
-            # Only the table is left to go back.
+        if table and is_last and (table.behind or (table.restore and table.rolled_back)):
+            # Only the table is left to go back, or forward.
             return Rollback(
                 checkpoint=checkpoint.root,
                 batch=batch,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from itertools import pairwise
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.sinks.delta import delta_log
@@ -77,24 +76,23 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     if not (found or behind) and later and kept and min(_batches(later[-1], ids)) == batch + 1:
         # The batch of a clone was written under another id, and the clone found it in the table.
         found, kept, has = kept[0], [], batch
+    ahead, strangers = _ahead(behind, taken, since, found, ids)
     others = [it for it in since[: since.index(later[-1])] if it not in later] if later else []
     target = kept[0] if found and later and kept else found
     if target and not log.can_restore(target.version):
         found = target = None
     query = next(app for app, last in ids.items() if last is None)
-    foreign: dict[str, TableVersion] = {}
-    for it, before in pairwise([*kept, found] if found and not later else ()):
-        foreign |= dict.fromkeys(it.batches, before)
-    ahead = behind[max(behind)] if behind else None
     back = target if later else None
     newest = next((it for it in log.history() if not it.taken_back), None)
-    aims = (back, newest if back else None, ahead, *foreign.values())
+    aims = [
+        it if it and log.can_restore(it.version) else None
+        for it in (back, newest if back else None, ahead)
+    ]
     name = place.rstrip("/").replace("`", "``")
-
-    def sql(command: str, to: TableVersion | None) -> str | None:
-        if to is None or not log.can_restore(to.version):
-            return None
-        return command.format(name=name, version=to.version)
+    restore, undo, forward = (
+        command.format(name=name, version=it.version) if it else None
+        for command, it in zip((log.restore, log.undo, log.undo), aims, strict=True)
+    )
 
     return SinkTable(
         format=log.format,
@@ -110,18 +108,44 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         rolled_back=bool(later) and all(query not in it.batches for it in later),
         known=is_known,
         applications={} if is_known else applications,
-        restore=sql(log.restore, back),
-        undo=sql(log.undo, newest) if back else None,
-        foreign={app: sql(log.restore, it) for app, it in foreign.items()},
+        restore=restore,
+        undo=undo,
         branches={
             branch: tuple(sorted({number for app, number in its if app in ids}))
             for branch, its in log.branches().items()
             if not ids.keys().isdisjoint(app for app, _ in its)
         },
         behind=tuple(sorted(behind)),
-        forward=sql(log.undo, ahead),
+        forward=forward,
+        strangers=strangers,
         outdated=tuple(sorted({it.version for it in aims if it and log.is_outdated(it)})),
     )
+
+
+def _ahead(
+    behind: dict[int, TableVersion],
+    taken: list[TableVersion],
+    since: list[TableVersion],
+    found: TableVersion | None,
+    ids: dict[str, int | None],
+) -> tuple[TableVersion | None, tuple[str, ...]]:
+    """The version that has all batches that the table lacks, and no more; None if there is none.
+
+    And the ids of others whose batches come back, or are lost, on the way to it.
+    """
+    if not behind:
+        return None, ()
+    last = behind[max(behind)]
+    left, gained, at = {it.version: it for it in taken}, list[TableVersion](), last.version
+    while at in left:
+        gained.append(left.pop(at))
+        at = gained[-1].parent
+    strangers = {app for it in (*gained, *since) for app in it.batches if app not in ids}
+    brings = [it for it in reversed(gained) if it.batches] == [behind[it] for it in sorted(behind)]
+    # The way there must start from what the table has now, or from nothing.
+    has = {it.version for it in (found, *since) if it}
+    stays = not has or at in has
+    return last if brings and stays and not strangers else None, tuple(sorted(strangers))
 
 
 def _batches(version: TableVersion, ids: dict[str, int | None]) -> list[int]:

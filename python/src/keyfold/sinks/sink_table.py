@@ -39,14 +39,13 @@ class SinkTable:
         restore: the SQL that takes the table back to `version`; None if no later batch has a
             version, or `version` is not known.
         undo: the SQL that takes the table forward again after that.
-        foreign: if no later batch has a version, by each other id in `kept` the SQL that takes the
-            table back to before its first version; None if that is lost.
         branches: in Iceberg by name of each other branch than main the batches of the query that
             main lacks.
         behind: the batches of the query until the one that was asked for which the table lacks,
             since it was taken back behind them.
         forward: the SQL that takes the table forward to the last of these; None if there is none,
-            or its version is lost.
+            or its version is lost, or is not these batches and no others.
+        strangers: the ids of others whose batches going there would bring back, or take away.
         outdated: versions of this SQL that Delta 4.1 and later do not restore unless they are told
             to: the table need not keep their files any more.
     """
@@ -66,10 +65,10 @@ class SinkTable:
     applications: dict[str, int]
     restore: str | None
     undo: str | None
-    foreign: dict[str, str | None]
     branches: dict[str, tuple[int, ...]]
     behind: tuple[int, ...]
     forward: str | None
+    strangers: tuple[str, ...]
     outdated: tuple[int, ...]
 
     def rows(self) -> Iterator[tuple[str, str]]:
@@ -94,7 +93,7 @@ class SinkTable:
         elif self.batch is not None and self.batch != batch:
             yield (
                 f"the table has no {self._noun} of batch {batch}; that of batch {self.batch} is "
-                f"the newest before it{'' if self.branches else ', and none is missing in between'}"
+                "the newest before it"
             )
         for name, its in self.branches.items():
             yield (
@@ -114,14 +113,18 @@ class SinkTable:
 
     def _way_back(self, batch: int) -> Iterator[str]:
         if self.version is None:
+            if self.behind:
+                return
             yield (
                 f"the table's log has no {self._noun} of batch {batch} or before that can be "
                 f"restored: take the table back yourself{'' if self.replaces else _OR_TWICE}"
             )
         elif not self.later:
-            if not (self.behind or self.foreign or self.branches):
+            # Of the query, if its id is not known to the checkpoint.
+            later = {app for it in self.kept for app in it.batches if it.batches[app] > batch}
+            if not (self.behind or later or self.branches):
                 yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
-            yield from map(self._of_id, self.foreign)
+            yield from map(self._of_id, sorted(later))
             if left := self._by_others([it for it in self.kept if not it.batches]):
                 yield (
                     f"not written under an id of this query, and left: {left}. If its foreachBatch "
@@ -160,13 +163,12 @@ class SinkTable:
     def _of_id(self, app: str) -> str:
         its = [it for it in self.kept if app in it.batches]
         versions = _named(self._noun, (str(it.version) for it in its))
-        sql = self.foreign[app]
         return (
             f"written under id {app}, and left: {versions} "
             f"({_span([it.batches[app] for it in its])}). If they are of this query (of its "
             "foreachBatch, or since a rollback that this checkpoint, as an older copy, does not "
             "know), take them back too"
-            f"{'' if all(it.replaces for it in its) else _OR_TWICE}{f': {sql}' if sql else ''}"
+            f"{'' if all(it.replaces for it in its) else _OR_TWICE}"
         )
 
     def _by_others(self, versions: Iterable[TableVersion]) -> str:
@@ -180,11 +182,24 @@ class SinkTable:
         since = any(it.restores is None for it in (*self.kept, *self.others))
         loses = ", which loses what others have written since" if since else ""
         instead = "instead of `to restore` " if self.restore else ""
+        ways, has = [], self.batch
+        if has is not None:
+            ways.append(f"go back to batch {has} instead (--to-batch {has}, of a clone --batch)")
+        if not (ways and self.strangers):
+            ways.append(
+                f"take the table forward {'' if self.forward else 'yourself '}{instead}before the "
+                f"query starts{loses}"
+            )
+        but = self.forward
+        if self.strangers:
+            but = (
+                "going forward would bring back or lose batches of other queries "
+                f"({_named('id', iter(self.strangers))})"
+            )
         return (
             f"the table was taken back behind batch {batch}: it lacks {_span(self.behind)} of this "
-            "query, which do not run again. Unless somebody wanted that, take the table forward "
-            f"{'' if self.forward else 'yourself '}{instead}before the query starts{loses}"
-            f"{f': {self.forward}' if self.forward else ''}"
+            f"query, which do not run again. Unless somebody wanted that, {', or '.join(ways)}"
+            f"{f': {but}' if but else ''}"
         )
 
     def _of_others(self, batch: int) -> Iterator[str]:
