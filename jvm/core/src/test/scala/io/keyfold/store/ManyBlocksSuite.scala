@@ -51,7 +51,7 @@ class ManyBlocksSuite extends AnyFunSuite {
     settings = settings.copy(lazyFromBytes = if (isLazy) 0 else Long.MaxValue)
   )
 
-  for ((when, isLazy, reads) <- Seq(("at once", false, 10), ("later", true, 2))) {
+  for ((when, isLazy, reads) <- Seq(("at once", false, 5), ("later", true, 2))) {
     test(s"rows that are put $when all come, and nothing is read twice") {
       val fixture = newFixture(isLazy)
       assert(load(fixture) == rowsOf4)
