@@ -13,8 +13,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, nargs="+", default=KEYS, help="of the states")
     parser.add_argument("--store", choices=STORES, nargs="+", help="some of the providers")
-    parser.add_argument("--large", type=int, default=20, help="batches of each kind, measured")
-    parser.add_argument("--small", type=int, default=400, help="batches that are measured")
+    parser.add_argument("--large", type=int, default=10, help="batches of each kind, measured")
+    parser.add_argument("--small", type=int, default=200, help="batches that are measured")
     chosen = parser.parse_args()
     there = results()
     for case in cases(list(chosen.keys), chosen.large, chosen.small):

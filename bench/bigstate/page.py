@@ -89,7 +89,7 @@ def figures(kind: str, found: dict[str, Any]) -> Iterator[tuple[str, float]]:
         return
     if found["delta"]:
         yield "of its deltas, times", mean(of["written"]) / found["delta"]
-    yield "checkpoint, MB", found["checkpoint"] / 1e6
+        yield "checkpoint, MB", found["checkpoint"] / 1e6
     yield "restart, s", found["restart"]
 
 
