@@ -13,7 +13,7 @@ from bench.bigstate.query import Job
 LARGE: Final = 500_000
 SMALL: Final = 10_000
 # Batches that do not count: what the batches before them have left in memory goes.
-WARM_UP: Final = {"evenly": 0, "skewed": 4, "small": 50}
+WARM_UP: Final = {"skewed": 4, "small": 50}
 SUFFIXES: Final = (".delta", ".changelog")
 INTERVAL: Final = {"spark.sql.streaming.stateStore.maintenanceInterval": "3s"}
 

@@ -41,22 +41,28 @@ final class FileReader private (
 
   def fingerprint: Fingerprint = Fingerprint(length, checksum)
 
-  /** Reads blocks that follow each other, with one request.
+  /** Reads blocks, with one request for those that follow each other.
     *
-    * @param from
-    *   index of the first into the footer's blocks
-    * @param until
-    *   one past the last
+    * @param indices
+    *   into the footer's blocks, ascending
     * @throws io.keyfold.errors.CorruptFile
     *   if one is damaged
     */
-  def blocks(from: Int, until: Int): IndexedSeq[BlockEntries] = synchronized {
-    val bytes = stored(from, until)
-    var at = 0
-    (from until until).map { index =>
-      val start = at
-      at += footer.blocks(index).storedLength
-      entriesOf(index, Arrays.copyOfRange(bytes, start, at))
+  def blocks(indices: Seq[Int]): Seq[BlockEntries] = synchronized {
+    if (indices.isEmpty) Nil
+    else {
+      val from = indices.head
+      val (together, left) = indices.splitAt(indices.zipWithIndex.segmentLength { case (index, i) =>
+        index == from + i
+      })
+      val bytes = stored(from, from + together.size)
+      var at = 0
+      val found = together.map { index =>
+        val start = at
+        at += footer.blocks(index).storedLength
+        entriesOf(index, Arrays.copyOfRange(bytes, start, at))
+      }
+      found ++ blocks(left)
     }
   }
 

@@ -23,6 +23,8 @@ final class ChangeFeed private[store] (
     versions: List[VersionId],
     family: String
 ) extends AutoCloseable {
+  import ChangeFeed._
+
   private var left = versions
   private var file: FileReader = _
   private var blocks: Iterator[BlockEntries] = Iterator.empty
@@ -83,6 +85,13 @@ final class ChangeFeed private[store] (
     val footer = opened.footer
     blocks = footer.blocks.indices.iterator
       .filter(i => footer.families(footer.blocks(i).family).spec.name == family)
-      .flatMap(index => opened.blocks(index, index + 1))
+      .grouped(BlocksAtOnce)
+      .flatMap(opened.blocks)
   }
+}
+
+private object ChangeFeed {
+
+  /** Those of a family lie side by side, and are read with one request. */
+  private val BlocksAtOnce = 4
 }

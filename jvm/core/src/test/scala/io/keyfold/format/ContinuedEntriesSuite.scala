@@ -36,7 +36,7 @@ class ContinuedEntriesSuite extends AnyFunSuite with SeededChecks {
       val blobs = new MemoryBlobStore
       blobs.put(plan.name, plan.write())
       for (i <- FileContents.open(blobs, plan.name).footer.blocks.indices) {
-        val block = FileContents.open(blobs, plan.name).blocks(i, i + 1).head
+        val block = FileContents.open(blobs, plan.name).blocks(Seq(i)).head
         if (plan.kind == FileKind.Snapshot && block.entryType(0) == EntryType.Append)
           continuing += 1
       }

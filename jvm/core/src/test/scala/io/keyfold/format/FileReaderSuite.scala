@@ -62,7 +62,7 @@ class FileReaderSuite extends AnyFunSuite {
     assert(blobs.counts.reads == 2)
     assert(blobs.counts.readBytes == 16 + 65536)
     blobs.counts.reset()
-    assert(file.blocks(1, 2).head.size == 1)
+    assert(file.blocks(Seq(1)).head.size == 1)
     assert(blobs.counts.reads == 1)
     assert(blobs.counts.readBytes == file.footer.blocks(1).storedLength)
   }
@@ -103,7 +103,9 @@ class FileReaderSuite extends AnyFunSuite {
   test("every refusal names the file") {
     val blobs = stored(small.updated(30, 99.toByte))
     val file = FileContents.open(blobs, path)
-    assert(intercept[StoreError](file.blocks(0, 1).head).getMessage.contains(blobs.describe(path)))
+    assert(
+      intercept[StoreError](file.blocks(Seq(0)).head).getMessage.contains(blobs.describe(path))
+    )
   }
 
   /** Counts the readers that are open; reads of files fail with `failure`, if there is one. */

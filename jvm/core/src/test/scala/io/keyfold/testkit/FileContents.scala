@@ -29,7 +29,7 @@ object FileContents {
       FileContents(
         file.kind,
         file.footer,
-        file.footer.blocks.indices.map(i => entriesOf(file.blocks(i, i + 1).head))
+        file.footer.blocks.indices.map(i => entriesOf(file.blocks(Seq(i)).head))
       )
     finally file.close()
   }

@@ -25,7 +25,7 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
   def next(): BlockEntries = {
     if (!ready.hasNext) {
       ready =
-        if (ahead == null) read(following(1)).iterator
+        if (ahead == null) file.blocks(following(1)).iterator
         else resultOf(ahead).iterator
       ahead = if (asked < blocks.length) readLater(following(AtOnce)) else null
     }
@@ -43,15 +43,7 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
     blocks.slice(from, asked).toSeq
   }
 
-  private def readLater(blocks: Seq[Int]) = submit(() => read(blocks))
-
-  /** With a request for those that follow each other. */
-  private def read(blocks: Seq[Int]): Seq[BlockEntries] = {
-    val from = blocks.head
-    val together = blocks.zipWithIndex.takeWhile { case (block, i) => block == from + i }.size
-    val found = file.blocks(from, from + together)
-    if (together == blocks.size) found else found ++ read(blocks.drop(together))
-  }
+  private def readLater(blocks: Seq[Int]) = submit(() => file.blocks(blocks))
 
   /** Interrupts a read. */
   override def close(): Unit = if (ahead != null) {

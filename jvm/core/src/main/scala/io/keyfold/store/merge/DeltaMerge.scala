@@ -74,7 +74,7 @@ private object DeltaMerge {
     for (run <- file.footer.groups) {
       runs.getOrElseUpdate(nameIn(file.footer, run), mutable.Map.empty).put(run.group, run)
     }
-    private var blocks = IndexedSeq.empty[BlockEntries]
+    private var blocks = Seq.empty[BlockEntries]
     private var firstIndex = 0
     private var block: BlockEntries = _
     private var blockIndex = -1
@@ -101,7 +101,7 @@ private object DeltaMerge {
 
     private def enter(index: Int): Unit = if (index != blockIndex) {
       if (!blocks.indices.contains(index - firstIndex)) {
-        blocks = file.blocks(index, behind(index))
+        blocks = file.blocks(index until behind(index))
         firstIndex = index
       }
       block = blocks(index - firstIndex)
