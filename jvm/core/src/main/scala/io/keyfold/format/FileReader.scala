@@ -94,6 +94,25 @@ final class FileReader private (
 
   private def nameOf(index: Int) = s"block $index"
 
+  /** The same as [[entriesOf]], to look for single keys.
+    *
+    * @param room
+    *   gives an array of at least so many bytes, which belongs to the result as long as that is
+    *   used
+    */
+  def lookupOf(
+      index: Int,
+      stored: Array[Byte],
+      room: Int => Array[Byte] = new Array[Byte](_)
+  ): BlockLookup = {
+    val block = footer.blocks(index)
+    val name = nameOf(index)
+    val raw = FileReader.decompress(path, name, block.codec, stored, block.rawLength, room)
+    new BlockLookup(raw, block.rawLength, block.entries, hasRowChecksums, path, name)
+  }
+
+  private def hasRowChecksums = (flags & Layout.RowChecksumsFlag) != 0
+
   /** The entries of a block, from its bytes in the file, which may be closed.
     *
     * @throws io.keyfold.errors.CorruptFile
@@ -104,7 +123,6 @@ final class FileReader private (
     val name = nameOf(index)
     val raw = FileReader.decompress(path, name, block.codec, stored, block.rawLength)
     val multiValue = footer.families(block.family).spec.multiValue
-    val rowChecksums = (flags & Layout.RowChecksumsFlag) != 0
     val entries =
       new BlockEntries(
         raw,
@@ -112,7 +130,7 @@ final class FileReader private (
         kind,
         footer.continued > 0,
         multiValue,
-        rowChecksums,
+        hasRowChecksums,
         path,
         name
       )
@@ -328,9 +346,10 @@ object FileReader {
       part: String,
       codec: Codec,
       stored: Array[Byte],
-      rawLength: Int
+      rawLength: Int,
+      room: Int => Array[Byte] = new Array[Byte](_)
   ): Array[Byte] =
-    try codec.decompress(stored, rawLength)
+    try codec.decompress(stored, rawLength, room)
     catch {
       case e: OutOfMemoryError =>
         throw new OutOfMemory(

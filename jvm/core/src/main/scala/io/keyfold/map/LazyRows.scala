@@ -41,6 +41,22 @@ trait LazyRows extends AutoCloseable {
     */
   def groups(family: Int): Seq[Array[Int]]
 
+  /** About how many rows of a group there are: entries of the same one count each.
+    *
+    * @return
+    *   rows, and bytes of their keys and values
+    */
+  def size(family: Int, group: Int): (Long, Long)
+
+  /** Looks for a row of one of these groups, of a family with one value a key.
+    *
+    * @param value
+    *   is set to its value, valid until the next call
+    * @return
+    *   whether there is one
+    */
+  def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean
+
   /** Puts the rows of one of these groups.
     *
     * @throws io.keyfold.errors.StoreError

@@ -11,14 +11,27 @@ sealed abstract class Codec(val code: Int, val name: String) {
 
   /** Decompresses. `rawLength`, from the file, is checked before anything is allocated. Any
     * exception means damaged bytes.
+    *
+    * @param room
+    *   gives an array of at least so many bytes
+    * @return
+    *   an array whose first `rawLength` bytes are the raw ones
     */
-  def decompress(stored: Array[Byte], rawLength: Int): Array[Byte]
+  def decompress(
+      stored: Array[Byte],
+      rawLength: Int,
+      room: Int => Array[Byte] = new Array[Byte](_)
+  ): Array[Byte]
 }
 
 object Codec {
   case object Plain extends Codec(0, "none") {
     override def compress(raw: ByteSink, out: ByteSink): Unit = out.append(raw)
-    override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {
+    override def decompress(
+        stored: Array[Byte],
+        rawLength: Int,
+        room: Int => Array[Byte]
+    ): Array[Byte] = {
       require(stored.length == rawLength, s"${stored.length} bytes stored instead of $rawLength")
       stored
     }
@@ -37,12 +50,16 @@ object Codec {
       out.advance(n.toInt)
     }
 
-    override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {
+    override def decompress(
+        stored: Array[Byte],
+        rawLength: Int,
+        room: Int => Array[Byte]
+    ): Array[Byte] = {
       val most = ZstdFrame.mostBytes(stored)
       require(rawLength <= most, s"zstd frame of at most $most bytes cannot have $rawLength")
       val promised = Zstd.getFrameContentSize(stored)
       require(promised == rawLength, s"zstd frame has $promised bytes instead of $rawLength")
-      val out = new Array[Byte](rawLength)
+      val out = room(rawLength)
       val n = Zstd.decompressByteArray(out, 0, rawLength, stored, 0, stored.length)
       require(n == rawLength, s"zstd block has $n bytes instead of $rawLength")
       out
@@ -62,12 +79,16 @@ object Codec {
       out.advance(compressor.compress(raw.array, 0, raw.length, to, out.length, most))
     }
 
-    override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {
+    override def decompress(
+        stored: Array[Byte],
+        rawLength: Int,
+        room: Int => Array[Byte]
+    ): Array[Byte] = {
       require(
         rawLength.toLong <= stored.length * MaxRatio,
         s"lz4 block of ${stored.length} bytes cannot have $rawLength"
       )
-      val out = new Array[Byte](rawLength)
+      val out = room(rawLength)
       val n = factory.safeDecompressor().decompress(stored, 0, stored.length, out, 0, rawLength)
       require(n == rawLength, s"lz4 block has $n bytes instead of $rawLength")
       out

@@ -141,7 +141,7 @@ final class ArenaMap private[map] (
 
   override def memory: MemoryUse = {
     val use = arena.memory
-    if (coldFiles == null) use else use.copy(mapped = use.mapped + coldFiles.bytes)
+    if (coldFiles == null) use else use.copy(mapped = use.mapped + coldFiles.allBytes)
   }
 
   override def newLocalBytes(): Option[LocalBytes] =
@@ -149,7 +149,8 @@ final class ArenaMap private[map] (
 
   /** Rows of the open transaction, which loads a version, are to come. */
   private[map] def putLater(rows: LazyRows): Unit =
-    lazyLoad = new LazyLoad(rows, arena, cold, room, tree, writer, keyGroups, hashKey)
+    lazyLoad =
+      new LazyLoad(rows, arena, cold, room, tree, writer, keyGroups, hashKey, () => newFiles())
 
   /** Grows when lazy groups are put: a view that was made before does not know their pages. -1: the
     * version that was loaded had none.

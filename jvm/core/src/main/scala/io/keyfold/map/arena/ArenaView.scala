@@ -180,7 +180,7 @@ private[map] class ArenaView(
   protected def findCold(rows: FamilyIndex, hash: Int, key: Slice): ColdRow = rows match {
     case hashed: HashedIndex =>
       val newest = hashed.cold(KeyGroups.groupOf(hash, map.keyGroups))
-      if (newest == 0) null else runs.find(newest, map.hashKey.hash(key), key)
+      if (newest == 0) null else runs.find(newest, map.hashKey.hash(key), hash, key)
     case _: OrderedIndex => tree.findCold(key)
   }
 

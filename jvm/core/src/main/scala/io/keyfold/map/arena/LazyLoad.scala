@@ -1,7 +1,7 @@
 package io.keyfold.map.arena
 
 import io.keyfold.errors.{OutOfMemory, OutOfOrder, StoreError}
-import io.keyfold.map.cold.{ColdSpace, FoundRows}
+import io.keyfold.map.cold.{ColdFiles, ColdRun, ColdSpace, FoundRows, LazyRuns}
 import io.keyfold.map.hash.{Epochs, HashKey, HashTable, LazyGroups}
 import io.keyfold.map.version.{GroupTable, HashedIndex, VersionNode, VersionTree}
 import io.keyfold.map.{LazyRows, RowSink}
@@ -15,6 +15,8 @@ import io.keyfold.mem.arena.Arena
   *
   * @param loading
   *   the transaction that loads the version
+  * @param newFiles
+  *   for rows that there is no room for
   */
 private[map] final class LazyLoad(
     rows: LazyRows,
@@ -24,8 +26,10 @@ private[map] final class LazyLoad(
     tree: VersionTree,
     loading: VersionNode,
     keyGroups: Int,
-    hashKey: HashKey
+    hashKey: HashKey,
+    newFiles: () => ColdFiles
 ) extends AutoCloseable {
+  import LazyLoad._
 
   /** The version's records have this epoch. It counts nothing: the version has its counts. */
   private val node = new VersionNode(tree.root, Array.empty, Epochs.None, loading.first)
@@ -46,7 +50,15 @@ private[map] final class LazyLoad(
       left += groups.map(_.length).sum
     }
   }
-  if (left == 0) close()
+  if (left == 0) allAreHere()
+
+  /** Bytes that the rows take in memory, about. */
+  private val wanted = loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).sum
+
+  /** Whether rows come to memory: there is room, and for half of the version too. Else memory is
+    * for rows that are written.
+    */
+  private def hasRoom = !room.isFull && room.holds(wanted / 2)
 
   /** Number of groups that were put: a view that was made before does not know their pages. */
   @volatile var count = 0
@@ -74,19 +86,55 @@ private[map] final class LazyLoad(
       if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
       for (one <- ofTable.beside(group) if ofTable.has(one)) {
         val before = arena.liveBytes
-        table.fill(read(ofTable.family, one, sink))
-        if (room.isFull) evict(table, one)
+        fill(table, ofTable.family, one)
         room.loaded(arena.liveBytes - before)
         count += 1
         ofTable.loaded(one)
         left -= 1
       }
-      if (left == 0) close()
+      if (left == 0) allAreHere()
     }
   }
 
-  private def read(family: Int, group: Int, into: RowSink): Unit =
-    try rows.put(family, group, into)
+  private def fill(table: HashTable, family: Int, group: Int): Unit = {
+    val (entries, bytes) = rows.size(family, group)
+    val mayStay = !uncounted(family).spec.multiValue && bytes <= MostLazyBytes
+    if (mayStay && !hasRoom) keepLazy(table, family, group, entries.toInt)
+    else {
+      table.fill(noted.put(family, group, sink))
+      if (room.isFull) evict(table, group)
+    }
+  }
+
+  /** There is no room: rows stay where they are, as a run. */
+  private def keepLazy(table: HashTable, family: Int, group: Int, entries: Int): Unit = {
+    if (cold.files.lazyRuns == null) {
+      cold.files.lazyRuns =
+        new LazyRuns(newFiles(), hashKey, noted, rows, () => if (left == 0) rows.close())
+    }
+    val run = arena.allocate(ColdRun.LazyLength)
+    val place = table.lazyGroups.place(group)
+    val number = cold.files.lazyRuns.add(family, group, place)
+    ColdRun.initializeLazy(arena.addresses.of(run), node.epoch, entries, number)
+    for (version <- versionsOf(table)) version.cold(group) = run
+  }
+
+  private def versionsOf(table: HashTable) =
+    tree.descendants(tree.root).flatMap(_.hashedOrDropped).filter(_.table eq table)
+
+  /** Rows that could not be read are noted. */
+  private object noted extends LazyRows {
+    override def groups(family: Int): Seq[Array[Int]] = rows.groups(family)
+    override def size(family: Int, group: Int): (Long, Long) = rows.size(family, group)
+    override def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean =
+      noting(rows.find(family, group, hash, key, value))
+    override def put(family: Int, group: Int, into: RowSink): Unit =
+      noting(rows.put(family, group, into))
+    override def close(): Unit = rows.close()
+  }
+
+  private def noting[T](read: => T): T =
+    try read
     catch {
       case e @ (_: OutOfMemory | _: OutOfOrder) => throw e
       case e: StoreError                        =>
@@ -96,9 +144,8 @@ private[map] final class LazyLoad(
 
   /** Moves the rows of a group that has just been put, which nobody has seen, to a run. */
   private def evict(table: HashTable, group: Int): Unit = {
-    val versions = tree.descendants(tree.root).flatMap(_.hashedOrDropped).filter(_.table eq table)
     try {
-      new Evictor(arena, cold, node).settle(versions, group, node.epoch)
+      new Evictor(arena, cold, node).settle(versionsOf(table), group, node.epoch)
       ()
     } catch {
       // The disk is full: they stay.
@@ -115,16 +162,32 @@ private[map] final class LazyLoad(
     val ofTable = table.lazyGroups
     ofTable != null && ofTable.has(group) && {
       if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
-      read(ofTable.family, group, into)
+      noted.put(ofTable.family, group, into)
       true
     }
+  }
+
+  /** No group has to be asked for any more. */
+  private def allAreHere(): Unit = {
+    uncounted.foreach(_.table.lazyGroups = null)
+    val kept = cold.files
+    if (kept == null || kept.lazyRuns == null || kept.lazyRuns.isEmpty) rows.close()
   }
 
   override def close(): Unit = rows.synchronized {
     if (!closed) {
       closed = true
-      if (left == 0) uncounted.foreach(_.table.lazyGroups = null)
       rows.close()
+      if (cold.files != null && cold.files.lazyRuns != null) cold.files.lazyRuns.close()
     }
   }
+}
+
+private object LazyLoad {
+
+  /** What a row takes beside key and value, about. */
+  private val RowBytes = 24
+
+  /** Of a group that stays where it is: each look-up reads as much. */
+  private val MostLazyBytes = 1L << 20
 }

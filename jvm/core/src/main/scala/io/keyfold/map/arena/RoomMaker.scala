@@ -116,6 +116,11 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
       math.max(math.max(pool.shareBytes / Share, LeastSpilled), 2 * longest)
   }
 
+  /** Whether the map's share of the memory is for so many bytes of objects, or there is no other
+    * place for them.
+    */
+  def holds(bytes: Long): Boolean = pool.spill.isEmpty || bytes <= pool.shareBytes
+
   /** Whether rows that are loaded later should go to files at once. */
   def isFull: Boolean = pool.spill.nonEmpty &&
     pool.excess(arena.liveBytes, arena.pageBytes, pool.shareBytes / Step) > 0

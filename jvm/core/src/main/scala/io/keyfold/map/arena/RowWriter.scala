@@ -57,7 +57,7 @@ private[map] final class RowWriter(
     val newest = rows.table.newest(group, indexHash, key)
     val before = rows.table.seenInMemory(newest, sight)
     val cold = if (before != 0) 0 else rows.cold(group)
-    val taken = if (cold == 0) 0 else takeCold(rows, cold, indexHash, key, append)
+    val taken = if (cold == 0) 0 else takeCold(rows, cold, indexHash, hash, key, append)
     val start = if (before != 0) before else taken
     val after = records.write(rows, start, hash, key, value, append)
     if (after != before) {
@@ -84,11 +84,12 @@ private[map] final class RowWriter(
       rows: HashedIndex,
       newest: Int,
       indexHash: Int,
+      hash: Int,
       key: Slice,
       append: Boolean
   ): Int = {
     val known = if (append) -1 else foundRows.valueBytes(rows.table.number, hashKey.longHash(key))
-    val row = if (known < 0) runs.find(newest, indexHash, key) else null
+    val row = if (known < 0) runs.find(newest, indexHash, hash, key) else null
     if (known >= 0) {
       records.subtract(rows, key.length, values = 1, known.toLong)
       0
@@ -139,7 +140,7 @@ private[map] final class RowWriter(
     val before = rows.table.seenInMemory(newest, sight)
     val isThere =
       if (before != 0) reader.isRow(before)
-      else rows.cold(group) != 0 && subtractCold(rows, rows.cold(group), indexHash, key)
+      else rows.cold(group) != 0 && subtractCold(rows, rows.cold(group), indexHash, hash, key)
     if (isThere) {
       if (before != 0) {
         records.subtract(rows, before)
@@ -153,8 +154,14 @@ private[map] final class RowWriter(
     isThere
   }
 
-  private def subtractCold(rows: HashedIndex, newest: Int, indexHash: Int, key: Slice): Boolean = {
-    val row = runs.find(newest, indexHash, key)
+  private def subtractCold(
+      rows: HashedIndex,
+      newest: Int,
+      indexHash: Int,
+      hash: Int,
+      key: Slice
+  ): Boolean = {
+    val row = runs.find(newest, indexHash, hash, key)
     if (row != null) records.subtract(rows, row.keyLength, row.values, row.valueBytes)
     row != null
   }

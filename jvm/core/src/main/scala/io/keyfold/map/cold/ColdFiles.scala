@@ -41,10 +41,22 @@ private[map] final class ColdFiles(
   @volatile private var broken = false
 
   /** Whether a read has failed: versions must be loaded again. */
-  def isBroken: Boolean = broken
+  def isBroken: Boolean = broken || {
+    val others = lazyRuns
+    others != null && others.isBroken
+  }
+
+  /** Runs of the map whose rows are not in these files; null: there are none. */
+  @volatile var lazyRuns: LazyRuns = _
 
   /** Bytes of all files. Any thread may call it. */
   @volatile var bytes = 0L
+
+  /** The same, with those of lazy runs. */
+  def allBytes: Long = {
+    val others = lazyRuns
+    if (others == null) bytes else bytes + others.bytes
+  }
 
   /** Number of runs, for tests: 0 when nothing is left in the files. */
   private[map] def runs: Int = next - free.size

@@ -122,6 +122,16 @@ private[map] object ColdRow {
   /** The first byte of the key's length, which has the mark of a change. */
   private val MarkAt = 4
 
+  /** A row with one value, which was not changed. */
+  def of(hash: Int, key: Slice, value: Slice): ColdRow = {
+    val entry = new ByteSink(key.length + value.length + 32)
+    begin(entry, hash, key, changed = false, values = 1)
+    addValue(entry, value)
+    val row = new ColdRow
+    row.set(entry.array, 0, entry.length)
+    row
+  }
+
   /** Begins a row; its values are added by [[addValue]].
     *
     * @param values

@@ -14,14 +14,22 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
     *
     * @param newest
     *   of the group's runs; 0: there is none
+    * @param indexHash
+    *   the hash by which runs are ordered
+    * @param hash
+    *   of the row
     * @return
     *   null if there is none or it was removed
     */
-  def find(newest: Int, hash: Int, key: Slice): ColdRow = {
+  def find(newest: Int, indexHash: Int, hash: Int, key: Slice): ColdRow = {
     var run = newest
     while (run != 0) {
       val at = addresses.of(run)
-      val row = if (ColdRun.mayHave(at, hash)) findIn(at, hash, key) else null
+      val row =
+        if (ColdRun.isLazy(at)) {
+          files.lazyRuns.find(ColdRun.file(at), indexHash, hash, key, block)
+        } else if (ColdRun.mayHave(at, indexHash)) findIn(at, indexHash, key)
+        else null
       if (row != null) {
         epoch = ColdRun.epoch(at)
         return if (row.isRemoved) null else row

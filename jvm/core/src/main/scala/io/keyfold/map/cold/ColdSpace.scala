@@ -6,7 +6,9 @@ import io.keyfold.mem.arena.Arena
 private[map] final class ColdSpace(val arena: Arena, val files: ColdFiles) {
 
   def free(run: Int): Unit = {
-    files.remove(ColdRun.file(arena.addresses.of(run)))
+    val at = arena.addresses.of(run)
+    if (ColdRun.isLazy(at)) files.lazyRuns.remove(ColdRun.file(at))
+    else files.remove(ColdRun.file(at))
     arena.free(run)
   }
 
@@ -16,8 +18,10 @@ private[map] final class ColdSpace(val arena: Arena, val files: ColdFiles) {
   def newer(newest: Int, epoch: Int): List[Int] = list(newest).takeWhile(this.epoch(_) > epoch)
 
   /** Whether the rows that were written with a run go on in the next newer one. */
-  def isFull(run: Int): Boolean =
-    files.lengthOf(ColdRun.file(arena.addresses.of(run))) > ColdRunWriter.MostBytes
+  def isFull(run: Int): Boolean = {
+    val at = arena.addresses.of(run)
+    !ColdRun.isLazy(at) && files.lengthOf(ColdRun.file(at)) > ColdRunWriter.MostBytes
+  }
 
   /** Whether one of the runs may have a row with this index hash. */
   def mayHave(newest: Int, hash: Int): Boolean = {

@@ -11,7 +11,7 @@ import io.keyfold.mem.Slice
   *   runs of one key group
   */
 private[map] final class MergedRuns(runs: ColdRuns, newestFirst: Seq[Int]) {
-  private val cursors = newestFirst.map(new ColdRunCursor(runs, _)).toArray
+  private val cursors = newestFirst.map(ColdRunCursor(runs, _)).toArray
   private val isOpen = cursors.map(_.next())
 
   /** The keys with the last hash that were stepped to. */

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import io.keyfold.errors.{CorruptFile, LocalFileFailed, UnreadableVersion}
 import io.keyfold.format.FileReader
 import io.keyfold.map.{LazyRows, LocalBytes, RowSink}
+import io.keyfold.mem.Slice
 import io.keyfold.store.file.RowChecksum
 
 /** The rows of a version as the files of its chain have them: blocks are copied to a local file
@@ -33,8 +34,15 @@ private[load] final class LazyChain(
     *   for each of the file's families its index in the transaction
     */
   def add(file: FileReader, families: Array[Int]): Unit = {
-    files += new LazyFile(file, families, local, partition, rowChecksum)
+    files += new LazyFile(file, families, local, partition, rowChecksum, room)
     ()
+  }
+
+  /** Of look-ups: an array for each would be most of what they cost. */
+  private var buffer = Array.emptyByteArray
+  private def room(bytes: Int): Array[Byte] = {
+    if (buffer.length < bytes) buffer = new Array[Byte](bytes)
+    buffer
   }
 
   /** The next file drops a family of the transaction. */
@@ -49,8 +57,30 @@ private[load] final class LazyChain(
       .filter(_.nonEmpty)
   }
 
+  override def size(family: Int, group: Int): (Long, Long) = {
+    val runs = files.iterator.flatMap(_.run(family, group)).toSeq
+    (runs.map(_.entries.toLong).sum, runs.map(_.bytes).sum)
+  }
+
   override def put(family: Int, group: Int, into: RowSink): Unit =
-    try files.foreach(_.put(family, group, into))
+    reading(files.foreach(_.put(family, group, into)))
+
+  override def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean =
+    reading {
+      val newestFirst = files.reverseIterator
+      var found = false
+      while (!found && newestFirst.hasNext) {
+        found = newestFirst.next().find(family, group, hash, key, value)
+      }
+      found && value.base != null && {
+        val stored = rowChecksum.append(key, value)
+        value.set(stored.base, stored.offset, stored.length)
+        true
+      }
+    }
+
+  private def reading[T](read: => T): T =
+    try read
     catch {
       case e: CorruptFile =>
         onFailure()

@@ -6,8 +6,9 @@ import java.util.concurrent.Future
 
 import scala.collection.mutable
 
-import io.keyfold.format.{BlockEntries, FileReader}
+import io.keyfold.format.{BlockEntries, BlockLookup, FileReader, GroupRun}
 import io.keyfold.map.{LocalBytes, RowSink}
+import io.keyfold.mem.{BloomFilter, Mem, Slice}
 import io.keyfold.store.file.RowChecksum
 
 /** A file whose blocks are copied to the local disk, from which the entries of a key group are
@@ -17,13 +18,16 @@ import io.keyfold.store.file.RowChecksum
   *   for each of the file's families its index in the map
   * @param partition
   *   the partition being loaded
+  * @param room
+  *   gives an array for the block of a look-up, until the next call
   */
 private[load] final class LazyFile(
     file: FileReader,
     families: Array[Int],
     local: LocalBytes,
     partition: Int,
-    rowChecksum: RowChecksum
+    rowChecksum: RowChecksum,
+    room: Int => Array[Byte]
 ) {
   import LazyFile._
 
@@ -87,16 +91,81 @@ private[load] final class LazyFile(
     else if (families(i) > family) families(i) -= 1
   }
 
-  def put(family: Int, group: Int, into: RowSink): Unit = {
+  /** Where the entries of a group are, if there are some. */
+  def run(family: Int, group: Int): Option[GroupRun] = {
     val ofFile = families.indexOf(family)
-    if (ofFile >= 0) for (run <- runs.get(keyOf(ofFile, group))) {
-      try applier.applyGroup(run, into)(decodedBlock)
-      finally {
-        applier.forget()
-        file.forget()
-      }
+    if (ofFile < 0) None else runs.get(keyOf(ofFile, group))
+  }
+
+  def put(family: Int, group: Int, into: RowSink): Unit = for (run <- run(family, group)) {
+    try applier.applyGroup(run, into)(decodedBlock)
+    finally {
+      applier.forget()
+      file.forget()
     }
   }
+
+  /** Looks for the entry of a key.
+    *
+    * @param value
+    *   is set to its value; its base to null if the entry says that the row was removed
+    * @return
+    *   whether there is one
+    */
+  def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+    val run = this.run(family, group)
+    run.nonEmpty && find(run.get, hash, key, value)
+  }
+
+  private def find(run: GroupRun, hash: Int, key: Slice, value: Slice): Boolean = {
+    var (block, from, left) = (run.block, run.entry, run.entries)
+    var found = false
+    while (!found && left > 0) {
+      val until = math.min(file.footer.blocks(block).entries, from + left)
+      if (mayHave(block, hash)) {
+        val lookup = lookupOf(block)
+        val entry = lookup.find(hash, key, from, until)
+        found = entry >= 0
+        if (found && !lookup.value(entry, value)) value.set(null, 0, 0)
+      }
+      left -= until - from
+      block += 1
+      from = 0
+    }
+    found
+  }
+
+  /** For each block the filter of its hashes, once it was looked into. */
+  private lazy val filters = new Array[SoftReference[Array[Byte]]](numbers.length)
+
+  private def mayHave(block: Int, hash: Int): Boolean = {
+    val held = filters(block)
+    val filter = if (held == null) null else held.get
+    filter == null || {
+      val lines = filter.length / BloomFilter.LineBytes
+      BloomFilter.mayHave(filter, Mem.ArrayOffset, lines, hash)
+    }
+  }
+
+  /** Of a small file. */
+  private var lookups = new SoftReference[Array[BlockLookup]](null)
+
+  private def lookupOf(index: Int): BlockLookup =
+    if (!isSmall) {
+      val lookup = file.lookupOf(index, stored(index), room)
+      if (filters(index) == null || filters(index).get == null) {
+        filters(index) = new SoftReference(lookup.newFilter())
+      }
+      lookup
+    } else {
+      var blocks = lookups.get
+      if (blocks == null) {
+        blocks = new Array[BlockLookup](numbers.length)
+        lookups = new SoftReference(blocks)
+      }
+      if (blocks(index) == null) blocks(index) = file.lookupOf(index, stored(index))
+      blocks(index)
+    }
 
   private def keyOf(family: Int, group: Int) = family.toLong << 32 | group
 
@@ -146,12 +215,14 @@ private[load] final class LazyFile(
         null
     }
 
-  private def block(index: Int): BlockEntries = {
+  private def block(index: Int): BlockEntries = file.entriesOf(index, stored(index))
+
+  private def stored(index: Int): Array[Byte] = {
     val stored = local.read(numbers(index), starts(index), file.footer.blocks(index).storedLength)
     if (!file.isBlock(index, stored)) {
       throw local.failed(s"the copy of block $index of ${file.path} has another checksum")
     }
-    file.entriesOf(index, stored)
+    stored
   }
 }
 

@@ -339,6 +339,11 @@ private object LazyReadersSuite {
 
   private final class Bad(rows: RowsOfView, group: Int) extends LazyRows {
     override def groups(family: Int): Seq[Array[Int]] = rows.groups(family)
+    override def size(family: Int, group: Int): (Long, Long) = rows.size(family, group)
+    override def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+      if (group >= this.group) throw new CorruptFile("a file", "it is bad")
+      rows.find(family, group, hash, key, value)
+    }
     override def put(family: Int, group: Int, into: RowSink): Unit = {
       rows.put(family, group, into)
       if (group >= this.group) throw new CorruptFile("a file", "it is bad")

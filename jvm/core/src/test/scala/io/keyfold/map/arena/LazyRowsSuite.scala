@@ -42,6 +42,20 @@ final class RowsOfView(view: MapView, keyGroups: Int, together: Int = 1) extends
   override def groups(family: Int): Seq[Array[Int]] =
     rows(family).keys.toArray.sorted.grouped(together).toSeq
 
+  override def size(family: Int, group: Int): (Long, Long) = {
+    val sizes = rows(family)(group).map { case (_, key, values) =>
+      key.length.toLong + values.map(_.length.toLong).sum
+    }
+    (sizes.size.toLong, sizes.sum)
+  }
+
+  override def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+    assert(!isClosed)
+    val found = rows(family)(group).find { case (_, it, _) => it.sameElements(key.toArray) }
+    found.foreach { case (_, _, values) => value.set(values.head) }
+    found.nonEmpty
+  }
+
   override def put(family: Int, group: Int, into: RowSink): Unit = {
     assert(!isClosed)
     puts += 1

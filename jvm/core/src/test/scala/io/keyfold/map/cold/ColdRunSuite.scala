@@ -47,7 +47,7 @@ class ColdRunSuite extends AnyFunSuite {
       val runs = new ColdRuns(arena.addresses, files)
       val space = new ColdSpace(arena, files)
       for ((hash, i) <- all.zipWithIndex) {
-        val row = runs.find(run, hash, slice(s"key$i"))
+        val row = runs.find(run, hash, hash = 0, slice(s"key$i"))
         if (i % 3 == 2) assert(row == null)
         else {
           val value = new Slice
@@ -56,11 +56,11 @@ class ColdRunSuite extends AnyFunSuite {
           assert(!row.nextValue(value))
         }
         assert(space.mayHave(run, hash))
-        assert(runs.find(run, hash, slice(s"other$i")) == null)
+        assert(runs.find(run, hash, hash = 0, slice(s"other$i")) == null)
       }
       val others = all.map(_ + 1).diff(all)
       assert(others.count(space.mayHave(run, _)) <= others.size / 20)
-      val cursor = new ColdRunCursor(runs, run)
+      val cursor = ColdRunCursor(runs, run)
       assert(all.forall(hash => cursor.next() && cursor.hash == hash) && !cursor.next())
     }
     files.close()
@@ -104,7 +104,7 @@ class ColdRunSuite extends AnyFunSuite {
       val same = added(damaged, other)
       assert(same == number)
       val runs = new ColdRuns(arena.addresses, damaged)
-      val error = intercept[LocalFileFailed](runs.find(run, 1, slice("key0")))
+      val error = intercept[LocalFileFailed](runs.find(run, 1, hash = 0, slice("key0")))
       assert(error.getMessage.contains("the task's retry loads the state again"))
       assert(damaged.isBroken)
       damaged.close()
@@ -117,9 +117,9 @@ class ColdRunSuite extends AnyFunSuite {
     val run = written(files, 1 to 100)
     val runs = new ColdRuns(arena.addresses, files)
     Thread.currentThread.interrupt()
-    assert(runs.find(run, 1, slice("key0")) != null)
+    assert(runs.find(run, 1, hash = 0, slice("key0")) != null)
     assert(Thread.interrupted())
-    assert(runs.find(run, 2, slice("key1")) != null)
+    assert(runs.find(run, 2, hash = 0, slice("key1")) != null)
     files.close()
   }
 }

@@ -1,0 +1,195 @@
+package io.keyfold.map.cold
+
+import java.nio.channels.ClosedByInterruptException
+
+import scala.collection.mutable
+
+import io.keyfold.errors.OutOfMemory
+import io.keyfold.format.wire.ByteSink
+import io.keyfold.map.LazyRows
+import io.keyfold.map.hash.HashKey
+import io.keyfold.map.value.IntList
+import io.keyfold.mem.Slice
+
+/** Runs of key groups for which there was no room in memory when they were first asked for: their
+  * rows stay in the copied blocks of the files that the version was loaded from, of which a look-up
+  * has to decompress those of the group. So groups that are asked for more often are written to a
+  * local file, sorted as runs are, some that lie side by side at once: they share blocks. Families
+  * have one value a key.
+  *
+  * Threads: any.
+  *
+  * @param rows
+  *   guarded by `lock`
+  * @param onEmpty
+  *   called when the last run has been removed, with `lock`
+  */
+private[map] final class LazyRuns(
+    files: ColdFiles,
+    hashKey: HashKey,
+    rows: LazyRows,
+    lock: AnyRef,
+    onEmpty: () => Unit
+) extends AutoCloseable {
+  import LazyRuns._
+
+  private val runs = mutable.ArrayBuffer.empty[Run]
+  private val neighbours = mutable.Map.empty[(Int, Int), Neighbours]
+  private var left = 0
+  private val value = new Slice
+
+  def isEmpty: Boolean = lock.synchronized(left == 0)
+
+  /** Bytes of files that have been written. */
+  def bytes: Long = files.bytes
+
+  /** Whether what was written cannot be read. */
+  def isBroken: Boolean = files.isBroken
+
+  /** @param place
+    *   where the group is among those of the family, in the order of the files
+    * @return
+    *   the number of the run with a family's rows of a group
+    */
+  def add(family: Int, group: Int, place: Int): Int = lock.synchronized {
+    val beside =
+      neighbours.getOrElseUpdate((family, place / Together), new Neighbours(place / Together))
+    val run = new Run(family, group, beside)
+    beside.runs(place % Together) = run
+    runs += run
+    left += 1
+    runs.size - 1
+  }
+
+  /** The row of a key, before its first value.
+    *
+    * @param indexHash
+    *   the hash by which runs are ordered
+    * @param hash
+    *   of the row
+    * @param block
+    *   may be read into
+    * @return
+    *   null if there is none
+    */
+  def find(number: Int, indexHash: Int, hash: Int, key: Slice, block: ColdBlock): ColdRow =
+    lock.synchronized {
+      val run = runs(number)
+      if (run.stored < 0) run.beside.asked()
+      if (run.stored >= 0) findStored(run, indexHash, key, block)
+      else if (rows.find(run.family, run.group, hash, key, value)) ColdRow.of(hash, key, value)
+      else null
+    }
+
+  private def findStored(run: Run, hash: Int, key: Slice, block: ColdBlock): ColdRow = {
+    var i = run.blockOf(hash)
+    while (i < run.ends.length && Integer.compareUnsigned(run.firstHashes(i), hash) <= 0) {
+      files.readBlock(run.stored, run.start(i), run.ends(i) - run.start(i), block)
+      val row = block.find(hash, key)
+      if (row != null) return row
+      i += 1
+    }
+    null
+  }
+
+  /** The rows of a run, sorted. */
+  def rows(number: Int): UnsortedRows = lock.synchronized(sorted(runs(number)))
+
+  private def sorted(run: Run) = {
+    val found = new UnsortedRows(hashKey)
+    rows.put(run.family, run.group, found)
+    found.sort()
+    found
+  }
+
+  private def store(run: Run): Unit = {
+    val found = sorted(run)
+    val (content, block) = (new ByteSink, new ColdBlock.Builder(isHashed = true))
+    val (firstHashes, ends) = (new IntList, new IntList)
+    def finish(): Unit = if (!block.isEmpty) {
+      firstHashes.add(block.firstHash)
+      block.finish(content)
+      ends.add(content.length)
+    }
+    while (found.next()) {
+      if (block.isFull) finish()
+      block.begin(found.hash)
+      found.row.copyTo(block.entries, changed = false)
+    }
+    finish()
+    val file = files.begin()
+    file.write(content.array, content.length)
+    run.firstHashes = firstHashes.toArray
+    run.ends = ends.toArray
+    run.stored = files.add(file)
+  }
+
+  def remove(number: Int): Unit = lock.synchronized {
+    val run = runs(number)
+    if (run.stored >= 0) files.remove(run.stored)
+    run.beside.remove(run)
+    runs(number) = null
+    left -= 1
+    if (left == 0) onEmpty()
+  }
+
+  override def close(): Unit = files.close()
+
+  /** Runs of groups that lie side by side. Not all are to be written in the same batch, as they
+    * would be if keys come evenly.
+    */
+  private final class Neighbours(number: Int) {
+    val runs = new Array[Run](Together)
+    private val mostFinds = Together * (LeastFinds + number % (2 * LeastFinds))
+    private var finds = 0
+
+    /** A row is looked up where it is not stored. */
+    def asked(): Unit = {
+      finds += 1
+      if (finds > mostFinds) {
+        finds = 0
+        try for (run <- runs if run != null && run.stored < 0) store(run)
+        catch {
+          // The disk is full, or no file is opened for a task that is killed: the rows stay.
+          case _: OutOfMemory | _: ClosedByInterruptException => ()
+        }
+      }
+    }
+
+    def remove(run: Run): Unit = runs(runs.indexOf(run)) = null
+  }
+
+  private final class Run(val family: Int, val group: Int, val beside: Neighbours) {
+
+    /** Number in the files, -1: it is not there. */
+    var stored = -1
+    var firstHashes = Array.emptyIntArray
+
+    /** Of each block. */
+    var ends = Array.emptyIntArray
+
+    def start(block: Int): Int = if (block == 0) 0 else ends(block - 1)
+
+    /** The first block that can have a row with this hash. */
+    def blockOf(hash: Int): Int = {
+      var low = 0
+      var high = firstHashes.length
+      while (low < high) {
+        val middle = (low + high) >>> 1
+        if (Integer.compareUnsigned(firstHashes(middle), hash) < 0) low = middle + 1
+        else high = middle
+      }
+      math.max(low - 1, 0)
+    }
+  }
+}
+
+private object LazyRuns {
+
+  /** Groups that are written at once. */
+  private val Together = 16
+
+  /** Look-ups in a group, on average, before it is written: two times as many cost as much as that.
+    */
+  private val LeastFinds = 5
+}
