@@ -1,13 +1,17 @@
 package io.keyfold.format
 
+import java.util.zip.CRC32C
+
 import io.keyfold.format.wire.ByteSource
-import io.keyfold.mem.{BloomFilter, Mem, Slice}
+import io.keyfold.mem.{Mem, Slice}
 
 /** Looks for a key in a block of a family with one value a key, and decodes nothing else:
   * docs/FORMAT.md, section 3.3. The block's checksum says that it is as it was written.
   *
   * @param length
   *   bytes of `raw` that are the block
+  * @param isChange
+  *   whether the file may have removes
   * @throws io.keyfold.errors.CorruptFile
   *   if counts and lengths do not add up, also from its methods
   */
@@ -15,6 +19,7 @@ final class BlockLookup private[format] (
     raw: Array[Byte],
     length: Int,
     expected: Int,
+    isChange: Boolean,
     rowChecksums: Boolean,
     path: String,
     name: String
@@ -27,7 +32,7 @@ final class BlockLookup private[format] (
   private val keyLengthsAt = in.skip(size * Integer.BYTES)
   private val valueCountsAt = in.skip(size * Integer.BYTES)
   private val valueLengthsAt = in.skip(values * Integer.BYTES)
-  if (rowChecksums) in.skip(size * Integer.BYTES)
+  private val checksumsAt = if (rowChecksums) in.skip(size * Integer.BYTES) else -1
   private val typesAt = in.skip(size)
   private val keysAt = in.skip(0)
 
@@ -51,27 +56,37 @@ final class BlockLookup private[format] (
     * @return
     *   false if it says that the row was removed
     */
-  def value(i: Int, into: Slice): Boolean = raw(typesAt + i) == Layout.EntryType.Put && {
+  def value(i: Int, into: Slice): Boolean = {
+    val isPut = (raw(typesAt + i).toInt, column(valueCountsAt, i)) match {
+      case (Layout.EntryType.Put, 1)                => true
+      case (Layout.EntryType.Remove, 0) if isChange => false
+      case (found, count) => in.fail(s"entry $i has type $found, $count values")
+    }
+    if (isPut) point(i, into) else into.set(raw, 0, 0)
+    if (checksumsAt >= 0) check(i, into)
+    isPut
+  }
+
+  private def point(i: Int, into: Slice): Unit = {
     val first = sum(valueCountsAt, i)
-    if (column(valueCountsAt, i) != 1 || first < 0 || first >= values)
-      in.fail(s"entry $i has not one value")
+    if (first < 0 || first >= values) in.fail(s"entry $i has no value")
     val bytes = column(valueLengthsAt, first.toInt)
     val start = keysAt + sum(keyLengthsAt, size) + sum(valueLengthsAt, first.toInt)
     into.set(raw, checked(start, bytes), bytes)
-    true
+    ()
   }
 
-  /** A [[io.keyfold.mem.BloomFilter]] of the hashes of all entries. */
-  def newFilter(): Array[Byte] = {
-    val lines = BloomFilter.linesFor(size)
-    val filter = new Array[Byte](lines * BloomFilter.LineBytes)
-    var i = 0
-    while (i < size) {
-      BloomFilter.add(filter, Mem.ArrayOffset, lines, column(hashesAt, i))
-      i += 1
-    }
-    filter
+  /** As [[BlockEntries]] does. */
+  private def check(i: Int, value: Slice): Unit = {
+    val crc = new CRC32C
+    val length = column(keyLengthsAt, i)
+    crc.update(raw, checked(keysAt + sum(keyLengthsAt, i), length), length)
+    crc.update(raw, (value.offset - Mem.ArrayOffset).toInt, value.length)
+    if (crc.getValue.toInt != column(checksumsAt, i)) in.fail(s"entry $i has a wrong row checksum")
   }
+
+  /** The hashes of all entries. */
+  def hashes: Array[Int] = Array.tabulate(size)(column(hashesAt, _))
 
   private def checked(at: Long, bytes: Int): Int = {
     if (bytes < 0 || at < keysAt || at + bytes > length) in.fail("a row ends past the block")

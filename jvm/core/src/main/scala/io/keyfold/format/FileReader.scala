@@ -103,12 +103,12 @@ final class FileReader private (
   def lookupOf(
       index: Int,
       stored: Array[Byte],
-      room: Int => Array[Byte] = new Array[Byte](_)
+      room: Int => Array[Byte]
   ): BlockLookup = {
     val block = footer.blocks(index)
-    val name = nameOf(index)
-    val raw = FileReader.decompress(path, name, block.codec, stored, block.rawLength, room)
-    new BlockLookup(raw, block.rawLength, block.entries, hasRowChecksums, path, name)
+    val (name, length) = (nameOf(index), block.rawLength)
+    val raw = FileReader.decompress(path, name, block.codec, stored, length, room)
+    new BlockLookup(raw, length, block.entries, kind.isChange, hasRowChecksums, path, name)
   }
 
   private def hasRowChecksums = (flags & Layout.RowChecksumsFlag) != 0

@@ -15,6 +15,21 @@ object BloomFilter {
 
   def linesFor(rows: Int): Int = rows / RowsOfLine + 1
 
+  /** One on the heap, of so many hashes. */
+  def of(hashes: Array[Int]): Array[Byte] = {
+    val lines = linesFor(hashes.length)
+    val filter = new Array[Byte](lines * LineBytes)
+    var i = 0
+    while (i < hashes.length) {
+      add(filter, Mem.ArrayOffset, lines, hashes(i))
+      i += 1
+    }
+    filter
+  }
+
+  def mayHave(filter: Array[Byte], hash: Int): Boolean =
+    mayHave(filter, Mem.ArrayOffset, filter.length / LineBytes, hash)
+
   def mayHave(base: AnyRef, at: Long, lines: Int, hash: Int): Boolean = {
     val mixed = mix(hash)
     val line = lineOf(at, lines, mixed)

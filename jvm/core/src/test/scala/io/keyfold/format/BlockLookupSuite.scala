@@ -24,7 +24,8 @@ class BlockLookupSuite extends AnyFunSuite with DamagedFiles {
       val file = opened(codec, rowChecksums)
       for (index <- file.footer.blocks.indices) {
         val stored = file.stored(index, index + 1)
-        val (entries, lookup) = (file.entriesOf(index, stored), file.lookupOf(index, stored))
+        val (entries, lookup) =
+          (file.entriesOf(index, stored), file.lookupOf(index, stored, new Array[Byte](_)))
         for (i <- 0 until entries.size) {
           val (wanted, found) = (new Slice, new Slice)
           val of = entries.key(i, new Slice)
@@ -41,6 +42,16 @@ class BlockLookupSuite extends AnyFunSuite with DamagedFiles {
     }
   }
 
+  test("an entry whose row checksum is another is not taken") {
+    val file = opened(Codec.Plain, rowChecksums = true)
+    val raw = file.stored(0, 1)
+    val entries = file.entriesOf(0, raw.clone())
+    val lookup = file.lookupOf(0, raw, new Array[Byte](_))
+    raw(raw.length - 1) = (raw.last ^ 1).toByte
+    assert(lookup.value(0, new Slice))
+    intercept[CorruptFile](lookup.value(entries.size - 1, new Slice))
+  }
+
   test("of a block whose bytes were changed a key is found, or not, or the file is corrupt") {
     val random = new Random(7)
     val file = opened(Codec.Plain, rowChecksums = false)
@@ -52,7 +63,7 @@ class BlockLookupSuite extends AnyFunSuite with DamagedFiles {
       for (_ <- 0 to random.nextInt(4)) raw(random.nextInt(raw.length)) = random.nextInt(256).toByte
       try {
         val lookup =
-          new BlockLookup(raw, raw.length, entries.size, rowChecksums = false, name, "a block")
+          new BlockLookup(raw, raw.length, entries.size, false, false, name, "a block")
         for (i <- 0 until entries.size) {
           lookup.find(entries.hash(i), entries.key(i, new Slice), 0, entries.size)
           lookup.value(i, new Slice)

@@ -234,7 +234,7 @@ private[map] class ArenaView(
     new TreeCursor(tree, rows.root, from, until, steps(rows), lock, txn)
 
   private def scanGroups(rows: HashedIndex, groups: Array[Int]): RowCursor = {
-    val cold = groups.filter(rows.cold(_) != 0)
+    val cold = inFileOrder(rows, groups.filter(rows.cold(_) != 0))
     val hot = new HashCursor(rows.table, records, sight, groups, steps(rows), lock, txn)
     if (cold.isEmpty) hot
     else {
@@ -245,6 +245,11 @@ private[map] class ArenaView(
       new TieredCursor(hot, new ColdCursor(runs, rows, seen, cold), lock, txn, pages)
     }
   }
+
+  /** Groups whose rows are still in blocks of files share these. */
+  private def inFileOrder(rows: HashedIndex, groups: Array[Int]): Array[Int] =
+    if (groups.length < 2 || map.coldFiles.lazyRuns == null) groups
+    else groups.sortBy(group => runs.lazyPlace(rows.cold(group)))
 
   private def steps(rows: FamilyIndex): ValueSteps =
     if (rows.spec.multiValue) new ValueSteps(records.addresses) else null
@@ -269,7 +274,7 @@ private[map] class ArenaView(
       // Whether those have rows is not known.
       val missing = awaitAll(hashed)
       // Rows of others may be of other versions, or removed.
-      missing ++ groupsOf(hashed).diff(missing).filter { group =>
+      missing ++ inFileOrder(hashed, groupsOf(hashed).diff(missing)).filter { group =>
         hashed.table.locked(hashed.table.hasRows(group, sight)) ||
         hashed.cold(group) != 0 && isThere(scanGroup(family, group))
       }

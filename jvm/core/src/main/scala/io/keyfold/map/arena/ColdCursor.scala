@@ -1,7 +1,7 @@
 package io.keyfold.map.arena
 
 import io.keyfold.map.RowCursor
-import io.keyfold.map.cold.{ColdRow, ColdRun, ColdRuns, MergedRuns}
+import io.keyfold.map.cold.{ColdRow, ColdRuns, MergedRuns}
 import io.keyfold.map.hash.Sight
 import io.keyfold.map.version.HashedIndex
 import io.keyfold.mem.Slice
@@ -28,7 +28,7 @@ private[map] final class ColdCursor(
     while (row == null && (merged != null || group + 1 < groups.length)) {
       if (merged == null) {
         group += 1
-        merged = new MergedRuns(runs, ColdRun.list(runs.addresses, newest(group)))
+        merged = new MergedRuns(runs, runs.toScan(newest(group)))
       }
       if (!merged.next()) merged = null
       else if (isCurrent(merged)) row = merged.row

@@ -53,12 +53,8 @@ private[map] final class LazyLoad(
   if (left == 0) allAreHere()
 
   /** Bytes that the rows take in memory, about. */
-  private val wanted = loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).sum
-
-  /** Whether rows come to memory: there is room, and for half of the version too. Else memory is
-    * for rows that are written.
-    */
-  private def hasRoom = !room.isFull && room.holds(wanted / 2)
+  private val expected = loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).sum
+  room.expect(expected)
 
   /** Number of groups that were put: a view that was made before does not know their pages. */
   @volatile var count = 0
@@ -99,7 +95,7 @@ private[map] final class LazyLoad(
   private def fill(table: HashTable, family: Int, group: Int): Unit = {
     val (entries, bytes) = rows.size(family, group)
     val mayStay = !uncounted(family).spec.multiValue && bytes <= MostLazyBytes
-    if (mayStay && !hasRoom) keepLazy(table, family, group, entries.toInt)
+    if (mayStay && !room.mayLoad) keepLazy(table, family, group, entries.toInt)
     else {
       table.fill(noted.put(family, group, sink))
       if (room.isFull) evict(table, group)
@@ -110,7 +106,7 @@ private[map] final class LazyLoad(
   private def keepLazy(table: HashTable, family: Int, group: Int, entries: Int): Unit = {
     if (cold.files.lazyRuns == null) {
       cold.files.lazyRuns =
-        new LazyRuns(newFiles(), hashKey, noted, rows, () => if (left == 0) rows.close())
+        new LazyRuns(newFiles(), hashKey, noted, rows, () => if (left == 0) closeFiles())
     }
     val run = arena.allocate(ColdRun.LazyLength)
     val place = table.lazyGroups.place(group)
@@ -170,15 +166,22 @@ private[map] final class LazyLoad(
   /** No group has to be asked for any more. */
   private def allAreHere(): Unit = {
     uncounted.foreach(_.table.lazyGroups = null)
-    val kept = cold.files
-    if (kept == null || kept.lazyRuns == null || kept.lazyRuns.isEmpty) rows.close()
+    if (lazyRuns.forall(_.isEmpty)) closeFiles()
+  }
+
+  private def lazyRuns = Option(cold.files).flatMap(files => Option(files.lazyRuns))
+
+  /** Nothing is read from them any more. */
+  private def closeFiles(): Unit = {
+    rows.close()
+    lazyRuns.foreach(_.close())
   }
 
   override def close(): Unit = rows.synchronized {
     if (!closed) {
       closed = true
-      rows.close()
-      if (cold.files != null && cold.files.lazyRuns != null) cold.files.lazyRuns.close()
+      room.expect(-expected)
+      closeFiles()
     }
   }
 }
@@ -188,6 +191,7 @@ private object LazyLoad {
   /** What a row takes beside key and value, about. */
   private val RowBytes = 24
 
-  /** Of a group that stays where it is: each look-up reads as much. */
-  private val MostLazyBytes = 1L << 20
+  /** Of a group that stays where it is: its rows are on the heap when they are scanned or written.
+    */
+  private val MostLazyBytes = 8L << 20
 }

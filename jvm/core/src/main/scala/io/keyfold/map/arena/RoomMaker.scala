@@ -116,10 +116,14 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
       math.max(math.max(pool.shareBytes / Share, LeastSpilled), 2 * longest)
   }
 
-  /** Whether the map's share of the memory is for so many bytes of objects, or there is no other
-    * place for them.
+  /** Rows of a version that is loaded take so many bytes, if all come to memory; or no longer do.
     */
-  def holds(bytes: Long): Boolean = pool.spill.isEmpty || bytes <= pool.shareBytes
+  def expect(change: Long): Unit = pool.expect(change)
+
+  /** Whether rows that are loaded later should come to memory: if there is none for half of all
+    * that are expected, it is for rows that are written.
+    */
+  def mayLoad: Boolean = pool.spill.isEmpty || !isFull && pool.hasRoomForHalf
 
   /** Whether rows that are loaded later should go to files at once. */
   def isFull: Boolean = pool.spill.nonEmpty &&

@@ -15,15 +15,21 @@ private[map] sealed trait ColdRunCursor {
 private[map] object ColdRunCursor {
   def apply(runs: ColdRuns, run: Int): ColdRunCursor = {
     val at = runs.addresses.of(run)
-    if (ColdRun.isLazy(at)) new OfLazy(runs, at) else new OfBlocks(runs, at)
+    val epoch = ColdRun.epoch(at)
+    if (ColdRun.isLazy(at)) runs.files.lazyRuns.cursor(ColdRun.file(at), epoch)
+    else new OfBlocks(epoch, ColdRun.blocks(at), runs.read(at, _, _))
   }
 
-  private final class OfBlocks(runs: ColdRuns, at: Long) extends ColdRunCursor {
-    private val blocks = ColdRun.blocks(at)
+  /** @param blocks
+    *   how many there are
+    * @param read
+    *   reads one of them
+    */
+  final class OfBlocks(override val epoch: Int, blocks: Int, read: (Int, ColdBlock) => Unit)
+      extends ColdRunCursor {
     private val block = new ColdBlock(isHashed = true)
     private var nextBlock = 0
     private var index = -1
-    override val epoch: Int = ColdRun.epoch(at)
     private var current: ColdRow = _
     override def hash: Int = block.hash(index)
     override def row: ColdRow = current
@@ -31,7 +37,7 @@ private[map] object ColdRunCursor {
     override def next(): Boolean = {
       index += 1
       if (index >= block.rows && nextBlock < blocks) {
-        runs.read(at, nextBlock, block)
+        read(nextBlock, block)
         nextBlock += 1
         index = 0
       }
@@ -42,9 +48,7 @@ private[map] object ColdRunCursor {
     }
   }
 
-  private final class OfLazy(runs: ColdRuns, at: Long) extends ColdRunCursor {
-    private val rows = runs.files.lazyRuns.rows(ColdRun.file(at))
-    override val epoch: Int = ColdRun.epoch(at)
+  final class OfRows(override val epoch: Int, rows: UnsortedRows) extends ColdRunCursor {
     override def hash: Int = rows.hash
     override def row: ColdRow = rows.row
     override def next(): Boolean = rows.next()

@@ -39,10 +39,34 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
     null
   }
 
+  /** Where the group is in the order of the files, if it has a lazy run; else -1.
+    *
+    * @param newest
+    *   of the group's runs
+    */
+  def lazyPlace(newest: Int): Int = {
+    val run = lazyRun(newest)
+    if (run < 0) -1 else files.lazyRuns.place(run)
+  }
+
+  /** The group's runs, newest first, for a scan. */
+  def toScan(newest: Int): List[Int] = {
+    val run = lazyRun(newest)
+    if (run >= 0) files.lazyRuns.scanned(run)
+    ColdRun.list(addresses, newest)
+  }
+
+  /** The number of the oldest run if it is lazy, else -1. */
+  private def lazyRun(newest: Int): Int = ColdRun.list(addresses, newest).lastOption match {
+    case Some(run) if ColdRun.isLazy(addresses.of(run)) => ColdRun.file(addresses.of(run))
+    case _                                              => -1
+  }
+
   private def findIn(at: Long, hash: Int, key: Slice): ColdRow = {
     var i = ColdRun.blockOf(at, hash)
     while (i < ColdRun.blocks(at) && Integer.compareUnsigned(ColdRun.firstHash(at, i), hash) <= 0) {
-      val row = read(at, i, block).find(hash, key)
+      read(at, i, block)
+      val row = block.find(hash, key)
       if (row != null) return row
       i += 1
     }
@@ -50,9 +74,8 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
   }
 
   /** Reads a block of the run at this address. */
-  def read(at: Long, i: Int, into: ColdBlock): ColdBlock = {
+  def read(at: Long, i: Int, into: ColdBlock): Unit = {
     val start = ColdRun.start(at, i)
     files.readBlock(ColdRun.file(at), start, ColdRun.end(at, i) - start, into)
-    into
   }
 }

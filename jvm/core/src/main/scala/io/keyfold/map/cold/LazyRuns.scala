@@ -1,5 +1,6 @@
 package io.keyfold.map.cold
 
+import java.lang.ref.SoftReference
 import java.nio.channels.ClosedByInterruptException
 
 import scala.collection.mutable
@@ -9,7 +10,7 @@ import io.keyfold.format.wire.ByteSink
 import io.keyfold.map.LazyRows
 import io.keyfold.map.hash.HashKey
 import io.keyfold.map.value.IntList
-import io.keyfold.mem.Slice
+import io.keyfold.mem.{BloomFilter, Slice}
 
 /** Runs of key groups for which there was no room in memory when they were first asked for: their
   * rows stay in the copied blocks of the files that the version was loaded from, of which a look-up
@@ -54,7 +55,7 @@ private[map] final class LazyRuns(
   def add(family: Int, group: Int, place: Int): Int = lock.synchronized {
     val beside =
       neighbours.getOrElseUpdate((family, place / Together), new Neighbours(place / Together))
-    val run = new Run(family, group, beside)
+    val run = new Run(family, group, place, beside)
     beside.runs(place % Together) = run
     runs += run
     left += 1
@@ -75,16 +76,16 @@ private[map] final class LazyRuns(
   def find(number: Int, indexHash: Int, hash: Int, key: Slice, block: ColdBlock): ColdRow =
     lock.synchronized {
       val run = runs(number)
-      if (run.stored < 0) run.beside.asked()
-      if (run.stored >= 0) findStored(run, indexHash, key, block)
+      if (!run.isStored) run.beside.asked(1)
+      if (run.isStored) findStored(run, indexHash, key, block)
       else if (rows.find(run.family, run.group, hash, key, value)) ColdRow.of(hash, key, value)
       else null
     }
 
   private def findStored(run: Run, hash: Int, key: Slice, block: ColdBlock): ColdRow = {
-    var i = run.blockOf(hash)
+    var i = if (run.mayHave(hash)) run.blockOf(hash) else run.ends.length
     while (i < run.ends.length && Integer.compareUnsigned(run.firstHashes(i), hash) <= 0) {
-      files.readBlock(run.stored, run.start(i), run.ends(i) - run.start(i), block)
+      read(run, i, block)
       val row = block.find(hash, key)
       if (row != null) return row
       i += 1
@@ -92,8 +93,27 @@ private[map] final class LazyRuns(
     null
   }
 
-  /** The rows of a run, sorted. */
-  def rows(number: Int): UnsortedRows = lock.synchronized(sorted(runs(number)))
+  private def read(run: Run, i: Int, into: ColdBlock): Unit =
+    files.readBlock(run.stored, run.start(i), run.ends(i) - run.start(i), into)
+
+  /** Where the run's group is among those of its family, in the order of the files. */
+  def place(number: Int): Int = lock.synchronized(runs(number).place)
+
+  /** A run is about to be scanned, as it may be again. */
+  def scanned(number: Int): Unit = lock.synchronized {
+    if (!runs(number).isStored) runs(number).beside.asked(LeastFinds)
+  }
+
+  /** Steps through the rows of a run.
+    *
+    * @param epoch
+    *   of the run
+    */
+  def cursor(number: Int, epoch: Int): ColdRunCursor = lock.synchronized {
+    val run = runs(number)
+    if (run.isStored) new ColdRunCursor.OfBlocks(epoch, run.ends.length, read(run, _, _))
+    else new ColdRunCursor.OfRows(epoch, sorted(run))
+  }
 
   private def sorted(run: Run) = {
     val found = new UnsortedRows(hashKey)
@@ -105,7 +125,7 @@ private[map] final class LazyRuns(
   private def store(run: Run): Unit = {
     val found = sorted(run)
     val (content, block) = (new ByteSink, new ColdBlock.Builder(isHashed = true))
-    val (firstHashes, ends) = (new IntList, new IntList)
+    val (hashes, firstHashes, ends) = (new IntList, new IntList, new IntList)
     def finish(): Unit = if (!block.isEmpty) {
       firstHashes.add(block.firstHash)
       block.finish(content)
@@ -114,14 +134,19 @@ private[map] final class LazyRuns(
     while (found.next()) {
       if (block.isFull) finish()
       block.begin(found.hash)
+      hashes.add(found.hash)
       found.row.copyTo(block.entries, changed = false)
     }
     finish()
-    val file = files.begin()
-    file.write(content.array, content.length)
-    run.firstHashes = firstHashes.toArray
-    run.ends = ends.toArray
-    run.stored = files.add(file)
+    if (ends.size == 0) run.stored = Empty
+    else {
+      val file = files.begin()
+      file.write(content.array, content.length)
+      run.stored = files.add(file)
+      run.firstHashes = firstHashes.toArray
+      run.ends = ends.toArray
+      run.filter = new SoftReference(BloomFilter.of(hashes.toArray))
+    }
   }
 
   def remove(number: Int): Unit = lock.synchronized {
@@ -143,12 +168,12 @@ private[map] final class LazyRuns(
     private val mostFinds = Together * (LeastFinds + number % (2 * LeastFinds))
     private var finds = 0
 
-    /** A row is looked up where it is not stored. */
-    def asked(): Unit = {
-      finds += 1
+    /** So many rows are looked up where they are not stored. */
+    def asked(count: Int): Unit = {
+      finds += count
       if (finds > mostFinds) {
         finds = 0
-        try for (run <- runs if run != null && run.stored < 0) store(run)
+        try for (run <- runs if run != null && !run.isStored) store(run)
         catch {
           // The disk is full, or no file is opened for a task that is killed: the rows stay.
           case _: OutOfMemory | _: ClosedByInterruptException => ()
@@ -159,14 +184,28 @@ private[map] final class LazyRuns(
     def remove(run: Run): Unit = runs(runs.indexOf(run)) = null
   }
 
-  private final class Run(val family: Int, val group: Int, val beside: Neighbours) {
+  private final class Run(
+      val family: Int,
+      val group: Int,
+      val place: Int,
+      val beside: Neighbours
+  ) {
 
-    /** Number in the files, -1: it is not there. */
-    var stored = -1
+    /** Number in the files; or that the run is not stored; or that it is empty. */
+    var stored: Int = NotStored
+    def isStored: Boolean = stored != NotStored
+
+    /** Of its index hashes. */
+    var filter = new SoftReference[Array[Byte]](null)
     var firstHashes = Array.emptyIntArray
 
     /** Of each block. */
     var ends = Array.emptyIntArray
+
+    def mayHave(hash: Int): Boolean = {
+      val held = filter.get
+      held == null || BloomFilter.mayHave(held, hash)
+    }
 
     def start(block: Int): Int = if (block == 0) 0 else ends(block - 1)
 
@@ -185,6 +224,8 @@ private[map] final class LazyRuns(
 }
 
 private object LazyRuns {
+  private val NotStored = -1
+  private val Empty = -2
 
   /** Groups that are written at once. */
   private val Together = 16

@@ -79,6 +79,13 @@ final class PagePool private[mem] (
   private var arenas = 0
   private[mem] def addArena(change: Int): Unit = synchronized(arenas += change)
 
+  /** Bytes that all loaded versions would take, with those of their rows that are not in memory. */
+  private var expectedBytes = 0L
+  private[keyfold] def expect(change: Long): Unit = synchronized(expectedBytes += change)
+
+  /** Whether there is memory for half of these. */
+  private[keyfold] def hasRoomForHalf: Boolean = synchronized(expectedBytes / 2 <= usableBytes)
+
   /** Bytes of objects that an arena should give back so that it can have `more`: none while pages
     * are left for that; else as many as it has beyond three quarters of what is its own, since the
     * rest of its pages have objects of other sizes, or are not quite full.

@@ -8,7 +8,7 @@ import scala.collection.mutable
 
 import io.keyfold.format.{BlockEntries, BlockLookup, FileReader, GroupRun}
 import io.keyfold.map.{LocalBytes, RowSink}
-import io.keyfold.mem.{BloomFilter, Mem, Slice}
+import io.keyfold.mem.{BloomFilter, Slice}
 import io.keyfold.store.file.RowChecksum
 
 /** A file whose blocks are copied to the local disk, from which the entries of a key group are
@@ -141,31 +141,16 @@ private[load] final class LazyFile(
   private def mayHave(block: Int, hash: Int): Boolean = {
     val held = filters(block)
     val filter = if (held == null) null else held.get
-    filter == null || {
-      val lines = filter.length / BloomFilter.LineBytes
-      BloomFilter.mayHave(filter, Mem.ArrayOffset, lines, hash)
-    }
+    filter == null || BloomFilter.mayHave(filter, hash)
   }
 
-  /** Of a small file. */
-  private var lookups = new SoftReference[Array[BlockLookup]](null)
-
-  private def lookupOf(index: Int): BlockLookup =
-    if (!isSmall) {
-      val lookup = file.lookupOf(index, stored(index), room)
-      if (filters(index) == null || filters(index).get == null) {
-        filters(index) = new SoftReference(lookup.newFilter())
-      }
-      lookup
-    } else {
-      var blocks = lookups.get
-      if (blocks == null) {
-        blocks = new Array[BlockLookup](numbers.length)
-        lookups = new SoftReference(blocks)
-      }
-      if (blocks(index) == null) blocks(index) = file.lookupOf(index, stored(index))
-      blocks(index)
+  private def lookupOf(index: Int): BlockLookup = {
+    val lookup = file.lookupOf(index, stored(index), room)
+    if (filters(index) == null || filters(index).get == null) {
+      filters(index) = new SoftReference(BloomFilter.of(lookup.hashes))
     }
+    lookup
+  }
 
   private def keyOf(family: Int, group: Int) = family.toLong << 32 | group
 
