@@ -86,7 +86,15 @@ final class BlockLookup private[format] (
   }
 
   /** The hashes of all entries. */
-  def hashes: Array[Int] = Array.tabulate(size)(column(hashesAt, _))
+  def hashes: Array[Int] = {
+    val all = new Array[Int](size)
+    var i = 0
+    while (i < size) {
+      all(i) = column(hashesAt, i)
+      i += 1
+    }
+    all
+  }
 
   private def checked(at: Long, bytes: Int): Int = {
     if (bytes < 0 || at < keysAt || at + bytes > length) in.fail("a row ends past the block")

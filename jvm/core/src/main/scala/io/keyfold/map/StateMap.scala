@@ -84,7 +84,9 @@ trait MapView {
     */
   def scanRange(family: Int, start: Slice, end: Slice): RowCursor
 
-  /** The key groups of a family that have rows, in no particular order. */
+  /** The key groups of a family that may have rows, in no particular order: of those that are not
+    * in memory it may be known only when they are scanned.
+    */
   def groups(family: Int): Array[Int]
 
   /** All rows of one key group. */

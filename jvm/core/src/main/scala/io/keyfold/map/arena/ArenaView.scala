@@ -271,21 +271,14 @@ private[map] class ArenaView(
 
   override def groups(family: Int): Array[Int] = lock.entered(node.families(family) match {
     case hashed: HashedIndex =>
-      // Whether those have rows is not known.
       val missing = awaitAll(hashed)
-      // Rows of others may be of other versions, or removed.
-      missing ++ inFileOrder(hashed, groupsOf(hashed).diff(missing)).filter { group =>
-        hashed.table.locked(hashed.table.hasRows(group, sight)) ||
-        hashed.cold(group) != 0 && isThere(scanGroup(family, group))
+      missing ++ groupsOf(hashed).diff(missing).filter { group =>
+        hashed.cold(group) != 0 || hashed.table.locked(hashed.table.hasRows(group, sight))
       }
     case ordered: OrderedIndex =>
       val hot = grouped(ordered).groups
       if (lastCold == null) hot else (hot ++ lastCold.groups).distinct
   })
-
-  private def isThere(rows: RowCursor) =
-    try rows.next()
-    finally rows.close()
 
   private def groupsOf(rows: HashedIndex): Array[Int] = {
     val (hot, cold) = (rows.table.locked(rows.table.groups), rows.cold.groups)

@@ -1,6 +1,6 @@
 package io.keyfold.map.cold
 
-import io.keyfold.mem.{BloomFilter, Mem}
+import io.keyfold.mem.Mem
 import io.keyfold.mem.arena.Addresses
 
 /** What is in memory of a run: rows of one key group in files, in the order of their index hashes
@@ -15,7 +15,7 @@ import io.keyfold.mem.arena.Addresses
   *  16  i32  blocks b
   *  20  i32  lines f of the filter
   *  24  i64 x b  first hash of each block in the upper half, its end in bytes in the lower half
-  *      64 bytes x f  filter, see BloomFilter
+  *      64 bytes x f  filter, see mayHave
   * }}}
   *
   * One without blocks and filter is lazy: its rows are in [[LazyRuns]], and that is its number.
@@ -24,6 +24,10 @@ import io.keyfold.mem.arena.Addresses
   */
 private[map] object ColdRun {
   private val BlocksAt = 24
+  private val LineBytes = 64
+
+  /** Rows of a line of the filter: 10 bits for each. */
+  private val RowsOfLine = 51
 
   def epoch(at: Long): Int = Mem.getInt(null, at)
   def older(at: Long): Int = Mem.getInt(null, at + 4)
@@ -40,12 +44,13 @@ private[map] object ColdRun {
 
   def isLazy(at: Long): Boolean = blocks(at) == 0
 
+  def linesFor(rows: Int): Int = rows / RowsOfLine + 1
+
   /** Bytes in memory of a lazy run. */
   val LazyLength: Int = BlocksAt
 
   /** Bytes of another run in memory. */
-  def length(blocks: Int, rows: Int): Int =
-    BlocksAt + blocks * 8 + BloomFilter.linesFor(rows) * BloomFilter.LineBytes
+  def length(blocks: Int, rows: Int): Int = BlocksAt + blocks * 8 + linesFor(rows) * LineBytes
 
   def initialize(
       at: Long,
@@ -59,7 +64,7 @@ private[map] object ColdRun {
     initializeLazy(at, epoch, rows, file)
     Mem.putInt(null, at + 4, older)
     Mem.putInt(null, at + 16, blocks)
-    Mem.putInt(null, at + 20, BloomFilter.linesFor(rows))
+    Mem.putInt(null, at + 20, linesFor(rows))
   }
 
   /** A lazy run is the oldest of its group.
@@ -95,11 +100,51 @@ private[map] object ColdRun {
     math.max(low - 1, 0)
   }
 
-  /** Whether the run may have a row with this hash; of a lazy run all pass. */
-  def mayHave(at: Long, hash: Int): Boolean =
-    isLazy(at) || BloomFilter.mayHave(null, filterAt(at), lines(at), hash)
+  /** Whether the run may have a row with this hash: a Bloom filter of five bits in one line of 64
+    * bytes, after Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters".
+    * Some 1 % of the hashes that it does not have pass; of a lazy run all.
+    */
+  def mayHave(at: Long, hash: Int): Boolean = isLazy(at) || isInFilter(at, hash)
 
-  def add(at: Long, hash: Int): Unit = BloomFilter.add(null, filterAt(at), lines(at), hash)
+  private def isInFilter(at: Long, hash: Int): Boolean = {
+    val mixed = mix(hash)
+    val line = lineOf(at, mixed)
+    var bits = mixed
+    var i = 0
+    while (i < 5 && isSet(line, bits)) {
+      bits >>>= 9
+      i += 1
+    }
+    i == 5
+  }
 
-  private def filterAt(at: Long) = at + BlocksAt + blocks(at) * 8L
+  def add(at: Long, hash: Int): Unit = {
+    val mixed = mix(hash)
+    val line = lineOf(at, mixed)
+    var bits = mixed
+    var i = 0
+    while (i < 5) {
+      val byte = line + ((bits & 511) >>> 3)
+      Mem.putByte(null, byte, (Mem.getByte(null, byte) | 1 << (bits & 7).toInt).toByte)
+      bits >>>= 9
+      i += 1
+    }
+  }
+
+  private def isSet(line: Long, bits: Long): Boolean =
+    (Mem.getByte(null, line + ((bits & 511) >>> 3)) & 1 << (bits & 7).toInt) != 0
+
+  /** The upper 19 bits choose the line, the lower 45 the bits in it. */
+  private def lineOf(at: Long, mixed: Long): Long = {
+    val line = (mixed >>> 45) * lines(at) >>> 19
+    at + BlocksAt + blocks(at) * 8L + line * LineBytes
+  }
+
+  /** Spreads a hash over 64 bits: the last step of splitmix64. */
+  private def mix(hash: Int): Long = {
+    var z = (hash & 0xffffffffL) * 0x9e3779b97f4a7c15L
+    z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L
+    z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL
+    z ^ (z >>> 31)
+  }
 }

@@ -10,7 +10,7 @@ import io.keyfold.format.wire.ByteSink
 import io.keyfold.map.LazyRows
 import io.keyfold.map.hash.HashKey
 import io.keyfold.map.value.IntList
-import io.keyfold.mem.{BloomFilter, Slice}
+import io.keyfold.mem.{HashFilter, Slice}
 
 /** Runs of key groups for which there was no room in memory when they were first asked for: their
   * rows stay in the copied blocks of the files that the version was loaded from, of which a look-up
@@ -145,7 +145,7 @@ private[map] final class LazyRuns(
       run.stored = files.add(file)
       run.firstHashes = firstHashes.toArray
       run.ends = ends.toArray
-      run.filter = new SoftReference(BloomFilter.of(hashes.toArray))
+      run.filter = new SoftReference(HashFilter.of(hashes.toArray))
     }
   }
 
@@ -196,7 +196,7 @@ private[map] final class LazyRuns(
     def isStored: Boolean = stored != NotStored
 
     /** Of its index hashes. */
-    var filter = new SoftReference[Array[Byte]](null)
+    var filter = new SoftReference[HashFilter](null)
     var firstHashes = Array.emptyIntArray
 
     /** Of each block. */
@@ -204,7 +204,7 @@ private[map] final class LazyRuns(
 
     def mayHave(hash: Int): Boolean = {
       val held = filter.get
-      held == null || BloomFilter.mayHave(held, hash)
+      held == null || held.mayHave(hash)
     }
 
     def start(block: Int): Int = if (block == 0) 0 else ends(block - 1)

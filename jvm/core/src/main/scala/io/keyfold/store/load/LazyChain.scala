@@ -58,8 +58,12 @@ private[load] final class LazyChain(
   }
 
   override def size(family: Int, group: Int): (Long, Long) = {
-    val runs = files.iterator.flatMap(_.run(family, group)).toSeq
-    (runs.map(_.entries.toLong).sum, runs.map(_.bytes).sum)
+    var (rows, bytes) = (0L, 0L)
+    for (file <- files; run <- file.run(family, group)) {
+      rows += run.entries
+      bytes += run.bytes
+    }
+    (rows, bytes)
   }
 
   override def put(family: Int, group: Int, into: RowSink): Unit =

@@ -8,7 +8,7 @@ import scala.collection.mutable
 
 import io.keyfold.format.{BlockEntries, BlockLookup, FileReader, GroupRun}
 import io.keyfold.map.{LocalBytes, RowSink}
-import io.keyfold.mem.{BloomFilter, Slice}
+import io.keyfold.mem.{HashFilter, Slice}
 import io.keyfold.store.file.RowChecksum
 
 /** A file whose blocks are copied to the local disk, from which the entries of a key group are
@@ -136,18 +136,18 @@ private[load] final class LazyFile(
   }
 
   /** For each block the filter of its hashes, once it was looked into. */
-  private lazy val filters = new Array[SoftReference[Array[Byte]]](numbers.length)
+  private lazy val filters = new Array[SoftReference[HashFilter]](numbers.length)
 
   private def mayHave(block: Int, hash: Int): Boolean = {
     val held = filters(block)
     val filter = if (held == null) null else held.get
-    filter == null || BloomFilter.mayHave(filter, hash)
+    filter == null || filter.mayHave(hash)
   }
 
   private def lookupOf(index: Int): BlockLookup = {
     val lookup = file.lookupOf(index, stored(index), room)
     if (filters(index) == null || filters(index).get == null) {
-      filters(index) = new SoftReference(BloomFilter.of(lookup.hashes))
+      filters(index) = new SoftReference(HashFilter.of(lookup.hashes))
     }
     lookup
   }

@@ -114,7 +114,7 @@ class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
     // What was written before the last batch is enough.
     batch(moved = 1)(_ => ())
     assert(rowsOf(map, VersionId(version)) == Map())
-    viewing(map, VersionId(version))(view => assert(view.groups(0).isEmpty))
+    viewing(map, VersionId(version))(view => assert(rows(view.scanGroup(0, 0)).isEmpty))
     map.close()
   }
 }
