@@ -50,10 +50,9 @@ private[map] final class LazyLoad(
       left += groups.map(_.length).sum
     }
   }
-  if (left == 0) allAreHere()
 
   /** Bytes that the rows take in memory, about. */
-  private val expected = loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).sum
+  private var expected = loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).sum
   room.expect(expected)
 
   /** Number of groups that were put: a view that was made before does not know their pages. */
@@ -61,6 +60,8 @@ private[map] final class LazyLoad(
 
   /** Whether rows could not be read: versions must be loaded again. */
   @volatile var isBroken = false
+
+  if (left == 0) allAreHere()
 
   private object sink extends RowSink {
     override def expect(family: Int, rows: Int): Unit =
@@ -165,8 +166,14 @@ private[map] final class LazyLoad(
 
   /** No group has to be asked for any more. */
   private def allAreHere(): Unit = {
+    expectNoMore()
     uncounted.foreach(_.table.lazyGroups = null)
     if (lazyRuns.forall(_.isEmpty)) closeFiles()
+  }
+
+  private def expectNoMore(): Unit = {
+    room.expect(-expected)
+    expected = 0
   }
 
   private def lazyRuns = Option(cold.files).flatMap(files => Option(files.lazyRuns))
@@ -180,7 +187,7 @@ private[map] final class LazyLoad(
   override def close(): Unit = rows.synchronized {
     if (!closed) {
       closed = true
-      room.expect(-expected)
+      expectNoMore()
       closeFiles()
     }
   }

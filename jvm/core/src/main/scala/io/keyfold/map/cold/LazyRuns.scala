@@ -138,15 +138,17 @@ private[map] final class LazyRuns(
       found.row.copyTo(block.entries, changed = false)
     }
     finish()
-    if (ends.size == 0) run.stored = Empty
-    else {
-      val file = files.begin()
-      file.write(content.array, content.length)
-      run.stored = files.add(file)
-      run.firstHashes = firstHashes.toArray
-      run.ends = ends.toArray
-      run.filter = new SoftReference(HashFilter.of(hashes.toArray))
-    }
+    run.firstHashes = firstHashes.toArray
+    run.ends = ends.toArray
+    run.filter = new SoftReference(HashFilter.of(hashes.toArray))
+    // Last: from now on the rows are read there.
+    run.stored = if (ends.size == 0) Empty else add(content)
+  }
+
+  private def add(content: ByteSink): Int = {
+    val file = files.begin()
+    file.write(content.array, content.length)
+    files.add(file)
   }
 
   def remove(number: Int): Unit = lock.synchronized {
