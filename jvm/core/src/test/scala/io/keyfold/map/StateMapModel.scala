@@ -15,8 +15,14 @@ import org.scalatest.Assertions
   *
   * @param tellsAdded
   *   whether a row to which the transaction only appended must be told by the values added
+  * @param isInMemory
+  *   whether all rows are, so that it is known which key groups have some
   */
-private[map] final class StateMapModel(map: StateMap, tellsAdded: Boolean) extends Assertions {
+private[map] final class StateMapModel(
+    map: StateMap,
+    tellsAdded: Boolean,
+    isInMemory: Boolean
+) extends Assertions {
   import MapOperations._
   import StateMapModel._
 
@@ -148,7 +154,7 @@ private[map] final class StateMapModel(map: StateMap, tellsAdded: Boolean) exten
       val byGroup = family.rows.toSeq.groupBy { case (k, _) => groupOf(k) }
       val groups = view.groups(index)
       assert(groups.distinct.length == groups.length)
-      assert((byGroup.keySet -- groups).isEmpty)
+      assert((byGroup.keySet -- groups).isEmpty && (!isInMemory || groups.forall(byGroup.contains)))
       for (group <- 0 until KeyGroups) {
         val expected = byGroup.getOrElse(group, Nil)
         assert(rowsOf(view.scanGroup(index, group)).sortBy(_._1) == expected, s"for group $group")
