@@ -17,16 +17,10 @@ private[map] object ColdRunCursor {
     val at = runs.addresses.of(run)
     val epoch = ColdRun.epoch(at)
     if (ColdRun.isLazy(at)) runs.files.lazyRuns.cursor(ColdRun.file(at), epoch)
-    else new OfBlocks(epoch, ColdRun.blocks(at), runs.read(at, _, _))
+    else new OfBlocks(epoch, ColdRun.point(new RunBlocks(runs.files), at))
   }
 
-  /** @param blocks
-    *   how many there are
-    * @param read
-    *   reads one of them
-    */
-  final class OfBlocks(override val epoch: Int, blocks: Int, read: (Int, ColdBlock) => Unit)
-      extends ColdRunCursor {
+  final class OfBlocks(override val epoch: Int, blocks: RunBlocks) extends ColdRunCursor {
     private val block = new ColdBlock(isHashed = true)
     private var nextBlock = 0
     private var index = -1
@@ -36,8 +30,8 @@ private[map] object ColdRunCursor {
 
     override def next(): Boolean = {
       index += 1
-      if (index >= block.rows && nextBlock < blocks) {
-        read(nextBlock, block)
+      if (index >= block.rows && nextBlock < blocks.count) {
+        blocks.read(nextBlock, block)
         nextBlock += 1
         index = 0
       }

@@ -1,7 +1,5 @@
 package io.keyfold.map.cold
 
-import io.keyfold.format.wire.ByteSink
-import io.keyfold.map.value.IntList
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
 
@@ -16,11 +14,7 @@ import io.keyfold.mem.arena.Arena
 private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: Int, older: Int) {
   import ColdRunWriter._
 
-  private val content = new ByteSink
-  private val block = new ColdBlock.Builder(isHashed = true)
-  private val hashes = new IntList
-  private val firstHashes = new IntList
-  private val ends = new IntList
+  private val blocks = new RunBlocks.Builder
 
   /** Null between two runs. */
   private var file: ColdFiles.Writing = _
@@ -38,57 +32,29 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
     *   0: the row was removed
     */
   def add(indexHash: Int, hash: Int, key: Slice, changed: Boolean, values: Int): Unit = {
-    begin(indexHash)
-    ColdRow.begin(block.entries, hash, key, changed, values)
+    ColdRow.begin(begin(indexHash), hash, key, changed, values)
   }
 
-  def addValue(value: Slice): Unit = ColdRow.addValue(block.entries, value)
+  def addValue(value: Slice): Unit = ColdRow.addValue(blocks.entries, value)
 
   /** Adds a row of another run. */
-  def add(indexHash: Int, row: ColdRow, changed: Boolean): Unit = {
-    begin(indexHash)
-    row.copyTo(block.entries, changed)
-  }
+  def add(indexHash: Int, row: ColdRow, changed: Boolean): Unit =
+    row.copyTo(begin(indexHash), changed)
 
-  private def begin(indexHash: Int): Unit = {
-    if (block.isFull) finishBlock()
+  private def begin(indexHash: Int) = {
+    if (blocks.length > MostBytes) finish()
     if (file == null) file = files.begin()
-    else if (file.length + content.length > MostBytes) {
-      finishRun()
-      file = files.begin()
-    }
-    block.begin(indexHash)
-    hashes.add(indexHash)
-  }
-
-  private def finishBlock(): Unit = {
-    firstHashes.add(block.firstHash)
-    block.finish(content)
-    ends.add(file.length + content.length)
-    if (content.length > WriteBytes) flush()
-  }
-
-  private def flush(): Unit = {
-    file.write(content.array, content.length)
-    content.clear()
+    if (blocks.unwritten > WriteBytes) blocks.write(file)
+    blocks.begin(indexHash)
   }
 
   /** Writes what is left. */
-  def finish(): Unit = if (hashes.size > 0) finishRun()
-
-  private def finishRun(): Unit = {
-    if (!block.isEmpty) finishBlock()
-    flush()
-    val run = arena.allocate(ColdRun.length(ends.size, hashes.size))
-    val at = arena.addresses.of(run)
-    ColdRun.initialize(at, epoch, newest, hashes.size, files.add(file), ends.size)
-    for (i <- 0 until ends.size) ColdRun.setBlock(at, i, firstHashes(i), ends(i))
-    var i = 0
-    while (i < hashes.size) {
-      ColdRun.add(at, hashes(i))
-      i += 1
-    }
-    Seq(hashes, firstHashes, ends).foreach(_.clear())
+  def finish(): Unit = if (blocks.hashes.size > 0) {
+    blocks.finish()
+    blocks.write(file)
+    val run = arena.allocate(ColdRun.length(blocks.blocks, blocks.hashes.size))
+    ColdRun.initialize(arena.addresses.of(run), epoch, newest, files.add(file), blocks)
+    blocks.clear()
     file = null
     written ::= run
   }

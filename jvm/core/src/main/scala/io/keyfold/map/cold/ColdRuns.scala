@@ -6,6 +6,7 @@ import io.keyfold.mem.arena.Addresses
 /** Looks up rows in the runs of key groups. Belongs to one thread at a time. */
 private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles) {
   private val block = new ColdBlock(isHashed = true)
+  private val blocks = new RunBlocks(files)
 
   /** Epoch of the run that has the row found last. */
   var epoch = 0
@@ -28,8 +29,9 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
       val row =
         if (ColdRun.isLazy(at)) {
           files.lazyRuns.find(ColdRun.file(at), indexHash, hash, key, block)
-        } else if (ColdRun.mayHave(at, indexHash)) findIn(at, indexHash, key)
-        else null
+        } else if (ColdRun.mayHave(at, indexHash)) {
+          ColdRun.point(blocks, at).find(indexHash, key, block)
+        } else null
       if (row != null) {
         epoch = ColdRun.epoch(at)
         return if (row.isRemoved) null else row
@@ -60,22 +62,5 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
   private def lazyRun(newest: Int): Int = ColdRun.list(addresses, newest).lastOption match {
     case Some(run) if ColdRun.isLazy(addresses.of(run)) => ColdRun.file(addresses.of(run))
     case _                                              => -1
-  }
-
-  private def findIn(at: Long, hash: Int, key: Slice): ColdRow = {
-    var i = ColdRun.blockOf(at, hash)
-    while (i < ColdRun.blocks(at) && Integer.compareUnsigned(ColdRun.firstHash(at, i), hash) <= 0) {
-      read(at, i, block)
-      val row = block.find(hash, key)
-      if (row != null) return row
-      i += 1
-    }
-    null
-  }
-
-  /** Reads a block of the run at this address. */
-  def read(at: Long, i: Int, into: ColdBlock): Unit = {
-    val start = ColdRun.start(at, i)
-    files.readBlock(ColdRun.file(at), start, ColdRun.end(at, i) - start, into)
   }
 }

@@ -6,11 +6,9 @@ import java.nio.channels.ClosedByInterruptException
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfMemory
-import io.keyfold.format.wire.ByteSink
 import io.keyfold.map.LazyRows
 import io.keyfold.map.hash.HashKey
-import io.keyfold.map.value.IntList
-import io.keyfold.mem.{HashFilter, Slice}
+import io.keyfold.mem.{HashFilter, Mem, Slice}
 
 /** Runs of key groups for which there was no room in memory when they were first asked for: their
   * rows stay in the copied blocks of the files that the version was loaded from, of which a look-up
@@ -38,6 +36,7 @@ private[map] final class LazyRuns(
   private val neighbours = mutable.Map.empty[(Int, Int), Neighbours]
   private var left = 0
   private val value = new Slice
+  private val blocks = new RunBlocks(files)
 
   def isEmpty: Boolean = lock.synchronized(left == 0)
 
@@ -77,24 +76,15 @@ private[map] final class LazyRuns(
     lock.synchronized {
       val run = runs(number)
       if (!run.isStored) run.beside.asked(1)
-      if (run.isStored) findStored(run, indexHash, key, block)
-      else if (rows.find(run.family, run.group, hash, key, value)) ColdRow.of(hash, key, value)
+      if (!run.isStored) {
+        if (rows.find(run.family, run.group, hash, key, value)) ColdRow.of(hash, key, value)
+        else null
+      } else if (run.mayHave(indexHash)) point(blocks, run).find(indexHash, key, block)
       else null
     }
 
-  private def findStored(run: Run, hash: Int, key: Slice, block: ColdBlock): ColdRow = {
-    var i = if (run.mayHave(hash)) run.blockOf(hash) else run.ends.length
-    while (i < run.ends.length && Integer.compareUnsigned(run.firstHashes(i), hash) <= 0) {
-      read(run, i, block)
-      val row = block.find(hash, key)
-      if (row != null) return row
-      i += 1
-    }
-    null
-  }
-
-  private def read(run: Run, i: Int, into: ColdBlock): Unit =
-    files.readBlock(run.stored, run.start(i), run.ends(i) - run.start(i), into)
+  private def point(to: RunBlocks, run: Run) =
+    to.of(run.index, Mem.ArrayOffset, run.blocks, run.stored)
 
   /** Where the run's group is among those of its family, in the order of the files. */
   def place(number: Int): Int = lock.synchronized(runs(number).place)
@@ -111,7 +101,7 @@ private[map] final class LazyRuns(
     */
   def cursor(number: Int, epoch: Int): ColdRunCursor = lock.synchronized {
     val run = runs(number)
-    if (run.isStored) new ColdRunCursor.OfBlocks(epoch, run.ends.length, read(run, _, _))
+    if (run.isStored) new ColdRunCursor.OfBlocks(epoch, point(new RunBlocks(files), run))
     else new ColdRunCursor.OfRows(epoch, sorted(run))
   }
 
@@ -123,31 +113,20 @@ private[map] final class LazyRuns(
   }
 
   private def store(run: Run): Unit = {
-    val found = sorted(run)
-    val (content, block) = (new ByteSink, new ColdBlock.Builder(isHashed = true))
-    val (hashes, firstHashes, ends) = (new IntList, new IntList, new IntList)
-    def finish(): Unit = if (!block.isEmpty) {
-      firstHashes.add(block.firstHash)
-      block.finish(content)
-      ends.add(content.length)
-    }
-    while (found.next()) {
-      if (block.isFull) finish()
-      block.begin(found.hash)
-      hashes.add(found.hash)
-      found.row.copyTo(block.entries, changed = false)
-    }
-    finish()
-    run.firstHashes = firstHashes.toArray
-    run.ends = ends.toArray
-    run.filter = new SoftReference(HashFilter.of(hashes.toArray))
+    val (found, built) = (sorted(run), new RunBlocks.Builder)
+    while (found.next()) found.row.copyTo(built.begin(found.hash), changed = false)
+    built.finish()
+    run.blocks = built.blocks
+    run.index = new Array[Byte](RunBlocks.indexBytes(built.blocks))
+    built.putIndex(run.index, Mem.ArrayOffset)
+    run.filter = new SoftReference(HashFilter.of(built.hashes.toArray))
     // Last: from now on the rows are read there.
-    run.stored = if (ends.size == 0) Empty else add(content)
+    run.stored = if (built.blocks == 0) Empty else add(built)
   }
 
-  private def add(content: ByteSink): Int = {
+  private def add(built: RunBlocks.Builder): Int = {
     val file = files.begin()
-    file.write(content.array, content.length)
+    built.write(file)
     files.add(file)
   }
 
@@ -197,30 +176,16 @@ private[map] final class LazyRuns(
     var stored: Int = NotStored
     def isStored: Boolean = stored != NotStored
 
-    /** Of its index hashes. */
-    var filter = new SoftReference[HashFilter](null)
-    var firstHashes = Array.emptyIntArray
+    /** See [[RunBlocks]]. */
+    var index = Array.emptyByteArray
+    var blocks = 0
 
-    /** Of each block. */
-    var ends = Array.emptyIntArray
+    /** Of its index hashes. */
+    var filter = new SoftReference[Array[Byte]](null)
 
     def mayHave(hash: Int): Boolean = {
       val held = filter.get
-      held == null || held.mayHave(hash)
-    }
-
-    def start(block: Int): Int = if (block == 0) 0 else ends(block - 1)
-
-    /** The first block that can have a row with this hash. */
-    def blockOf(hash: Int): Int = {
-      var low = 0
-      var high = firstHashes.length
-      while (low < high) {
-        val middle = (low + high) >>> 1
-        if (Integer.compareUnsigned(firstHashes(middle), hash) < 0) low = middle + 1
-        else high = middle
-      }
-      math.max(low - 1, 0)
+      held == null || HashFilter.mayHave(held, hash)
     }
   }
 }

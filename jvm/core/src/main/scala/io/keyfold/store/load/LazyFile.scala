@@ -136,12 +136,12 @@ private[load] final class LazyFile(
   }
 
   /** For each block the filter of its hashes, once it was looked into. */
-  private lazy val filters = new Array[SoftReference[HashFilter]](numbers.length)
+  private lazy val filters = new Array[SoftReference[Array[Byte]]](numbers.length)
 
   private def mayHave(block: Int, hash: Int): Boolean = {
     val held = filters(block)
     val filter = if (held == null) null else held.get
-    filter == null || filter.mayHave(hash)
+    filter == null || HashFilter.mayHave(filter, hash)
   }
 
   private def lookupOf(index: Int): BlockLookup = {
