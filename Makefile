@@ -176,9 +176,9 @@ $(PYSPARKS): .cache/pyspark-%/ready: build/pyspark
 
 environments: $(VENV)/ready $(PYSPARKS) # what is downloaded and not compiled
 
-# Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
+# Three at once, the longest first: those with executors wait for processes to start, and none is left alone at the end.
 test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
-	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3 $(FAILURES_LAST)
+	$(MAKE) -j3 -O test-faults smoke-on-4.0 test-installed smoke-on-4.3 test-lines $(FAILURES_LAST)
 
 test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
@@ -188,7 +188,7 @@ test-lines: jars # of test-long: the provider on the oldest line of Spark
 	$(MAKE) contract SPARK=$(firstword $(LINES))
 
 test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, Delta and Iceberg
-	$(PYTEST) -m long integration-tests/lines $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 
 smoke-on-4.0: OLDER = 4.0
 smoke-on-4.3: OLDER = 4.1
@@ -205,7 +205,7 @@ contract: # the provider's, on lines of Spark: SPARK="4.0 4.1"
 
 smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, and values of operator state, on a line of Spark
 	$(if $(JDK),JAVA_HOME="$(JDK)") KEYFOLD_BEGUN_ON=$(BEGUN_ON) \
-		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest -n $(WORKERS) --dist loadgroup integration-tests/operators \
+		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators \
 		python/tests/spark/test_operator_values.py $(PYTEST_ARGS)
 
 upgrades: jars $(TEST_CLASSES) ## checkpoints of each line and of Spark 3.5, each operator, on every later line; Delta, Iceberg, pipelines on each, Kubernetes, sync: 45 minutes

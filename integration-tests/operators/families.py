@@ -7,9 +7,8 @@ from operators.cases import Case
 from operators.join_cases import JOINS
 from operators.processor_cases import PROCESSING
 
-# The longest first, so that no process waits for it in the end.
 FAMILIES: Mapping[str, tuple[Case, ...]] = {
-    "processors": PROCESSING,
     "builtin": BUILTIN,
     "joins": JOINS,
+    "processors": PROCESSING,
 }

@@ -22,11 +22,8 @@ from operators.families import FAMILIES
 from operators.golden import unpack
 from operators.inputs import FILES, FILES_BEFORE, write_input
 
-# Tests of a family need the same two applications, so they run in one process.
 CASES = [
-    pytest.param(family, case, id=case.name, marks=pytest.mark.xdist_group(family))
-    for family, cases in FAMILIES.items()
-    for case in cases
+    pytest.param(family, case, id=case.name) for family, cases in FAMILIES.items() for case in cases
 ]
 
 
