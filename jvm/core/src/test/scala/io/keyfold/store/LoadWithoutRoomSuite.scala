@@ -85,6 +85,17 @@ class LoadWithoutRoomSuite extends AnyFunSuite {
     }
   }
 
+  test("blocks that keep rows count as local files, until the store is closed") {
+    val store = little().open()
+    val view = store.read(VersionId(4))
+    assert(store.memory.mapped == 0)
+    assert(get(view, key(1)) == rowsOf4.get(key(1)))
+    assert(store.memory.mapped > rowsOf4.size)
+    view.release()
+    store.close()
+    assert(store.memory.mapped == 0)
+  }
+
   test("rows that nobody has asked for are scanned, again and again") {
     val store = little().open()
     val view = store.read(VersionId(4))

@@ -141,11 +141,21 @@ final class ArenaMap private[map] (
 
   override def memory: MemoryUse = {
     val use = arena.memory
-    if (coldFiles == null) use else use.copy(mapped = use.mapped + coldFiles.allBytes)
+    if (coldFiles == null) use
+    else use.copy(mapped = use.mapped + coldFiles.allBytes + bytesInBlocks)
   }
 
-  override def newLocalBytes(): Option[LocalBytes] =
-    pool.spill.map(new ColdFiles(_, leastFileBytes = Long.MaxValue))
+  /** Bytes of the copied blocks, if rows stay there because memory is short. */
+  private def bytesInBlocks =
+    if (coldFiles.lazyRuns == null || coldFiles.lazyRuns.isEmpty) 0 else copied.bytes
+
+  /** The blocks that the load has copied, if it has. */
+  @volatile private var copied: ColdFiles = _
+
+  override def newLocalBytes(): Option[LocalBytes] = {
+    for (spill <- pool.spill) copied = new ColdFiles(spill, leastFileBytes = Long.MaxValue)
+    Option(copied)
+  }
 
   /** Rows of the open transaction, which loads a version, are to come. */
   private[map] def putLater(rows: LazyRows): Unit =
@@ -305,6 +315,7 @@ final class ArenaMap private[map] (
     // Something may be freed and still be listed.
     try OnFailure(shut())(unsettled.foreach(tree.settle))
     finally unsettled.clear()
+    if (lazyLoad != null) lazyLoad.forgetDropped()
   }
 
   private def freeIfDone(): Unit = if (closed && pins == 0) {

@@ -164,6 +164,15 @@ private[map] final class LazyLoad(
     }
   }
 
+  /** Of families that no version has any more, nobody asks for a group. */
+  def forgetDropped(): Unit = if (left > 0) rows.synchronized {
+    for (family <- uncounted if family.table.users == 0 && family.table.lazyGroups != null) {
+      left -= family.table.lazyGroups.left.length
+      family.table.lazyGroups = null
+      if (left == 0) allAreHere()
+    }
+  }
+
   /** No group has to be asked for any more. */
   private def allAreHere(): Unit = {
     expectNoMore()

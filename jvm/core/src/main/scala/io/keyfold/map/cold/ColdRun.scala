@@ -80,7 +80,8 @@ private[map] object ColdRun {
   }
 
   /** Points to the blocks of a run that is not lazy. */
-  def point(to: RunBlocks, at: Long): RunBlocks = to.of(null, at + IndexAt, blocks(at), file(at))
+  def point(to: RunBlocks, files: ColdFiles, at: Long): RunBlocks =
+    to.of(files, null, at + IndexAt, blocks(at), file(at))
 
   /** Whether the run may have a row with this hash; a lazy run may. */
   def mayHave(at: Long, hash: Int): Boolean =

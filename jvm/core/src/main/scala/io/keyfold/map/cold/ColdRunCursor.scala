@@ -17,7 +17,7 @@ private[map] object ColdRunCursor {
     val at = runs.addresses.of(run)
     val epoch = ColdRun.epoch(at)
     if (ColdRun.isLazy(at)) runs.files.lazyRuns.cursor(ColdRun.file(at), epoch)
-    else new OfBlocks(epoch, ColdRun.point(new RunBlocks(runs.files), at))
+    else new OfBlocks(epoch, ColdRun.point(new RunBlocks, runs.files, at))
   }
 
   final class OfBlocks(override val epoch: Int, blocks: RunBlocks) extends ColdRunCursor {

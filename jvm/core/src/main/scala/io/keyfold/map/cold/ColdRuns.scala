@@ -6,7 +6,7 @@ import io.keyfold.mem.arena.Addresses
 /** Looks up rows in the runs of key groups. Belongs to one thread at a time. */
 private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles) {
   private val block = new ColdBlock(isHashed = true)
-  private val blocks = new RunBlocks(files)
+  private val blocks = new RunBlocks
 
   /** Epoch of the run that has the row found last. */
   var epoch = 0
@@ -28,9 +28,9 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
       val at = addresses.of(run)
       val row =
         if (ColdRun.isLazy(at)) {
-          files.lazyRuns.find(ColdRun.file(at), indexHash, hash, key, block)
+          files.lazyRuns.find(ColdRun.file(at), indexHash, hash, key, blocks, block)
         } else if (ColdRun.mayHave(at, indexHash)) {
-          ColdRun.point(blocks, at).find(indexHash, key, block)
+          ColdRun.point(blocks, files, at).find(indexHash, key, block)
         } else null
       if (row != null) {
         epoch = ColdRun.epoch(at)

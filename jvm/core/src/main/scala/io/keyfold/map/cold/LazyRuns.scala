@@ -1,7 +1,6 @@
 package io.keyfold.map.cold
 
 import java.lang.ref.SoftReference
-import java.nio.channels.ClosedByInterruptException
 
 import scala.collection.mutable
 
@@ -34,11 +33,11 @@ private[map] final class LazyRuns(
 
   private val runs = mutable.ArrayBuffer.empty[Run]
   private val neighbours = mutable.Map.empty[(Int, Int), Neighbours]
-  private var left = 0
+  @volatile private var left = 0
   private val value = new Slice
-  private val blocks = new RunBlocks(files)
 
-  def isEmpty: Boolean = lock.synchronized(left == 0)
+  /** Any thread may call it, without the lock. */
+  def isEmpty: Boolean = left == 0
 
   /** Bytes of files that have been written. */
   def bytes: Long = files.bytes
@@ -67,24 +66,34 @@ private[map] final class LazyRuns(
     *   the hash by which runs are ordered
     * @param hash
     *   of the row
-    * @param block
-    *   may be read into
+    * @param blocks
+    *   of the caller, as `into`, which may be read into
     * @return
     *   null if there is none
     */
-  def find(number: Int, indexHash: Int, hash: Int, key: Slice, block: ColdBlock): ColdRow =
-    lock.synchronized {
+  def find(
+      number: Int,
+      indexHash: Int,
+      hash: Int,
+      key: Slice,
+      blocks: RunBlocks,
+      into: ColdBlock
+  ): ColdRow = {
+    val run = lock.synchronized {
       val run = runs(number)
       if (!run.isStored) run.beside.asked(1)
       if (!run.isStored) {
-        if (rows.find(run.family, run.group, hash, key, value)) ColdRow.of(hash, key, value)
+        return if (rows.find(run.family, run.group, hash, key, value)) ColdRow.of(hash, key, value)
         else null
-      } else if (run.mayHave(indexHash)) point(blocks, run).find(indexHash, key, block)
-      else null
+      }
+      run
     }
+    // What was written does not change: nobody waits for the disk with the lock.
+    if (run.mayHave(indexHash)) point(blocks, run).find(indexHash, key, into) else null
+  }
 
   private def point(to: RunBlocks, run: Run) =
-    to.of(run.index, Mem.ArrayOffset, run.blocks, run.stored)
+    to.of(files, run.index, Mem.ArrayOffset, run.blocks, run.stored)
 
   /** Where the run's group is among those of its family, in the order of the files. */
   def place(number: Int): Int = lock.synchronized(runs(number).place)
@@ -101,7 +110,7 @@ private[map] final class LazyRuns(
     */
   def cursor(number: Int, epoch: Int): ColdRunCursor = lock.synchronized {
     val run = runs(number)
-    if (run.isStored) new ColdRunCursor.OfBlocks(epoch, point(new RunBlocks(files), run))
+    if (run.isStored) new ColdRunCursor.OfBlocks(epoch, point(new RunBlocks, run))
     else new ColdRunCursor.OfRows(epoch, sorted(run))
   }
 
@@ -156,8 +165,8 @@ private[map] final class LazyRuns(
         finds = 0
         try for (run <- runs if run != null && !run.isStored) store(run)
         catch {
-          // The disk is full, or no file is opened for a task that is killed: the rows stay.
-          case _: OutOfMemory | _: ClosedByInterruptException => ()
+          // The disk or the heap is full: the rows stay where they are.
+          case _: OutOfMemory | _: OutOfMemoryError => ()
         }
       }
     }

@@ -11,7 +11,8 @@ import io.keyfold.mem.{Mem, Slice}
   *   i64 x b  first hash of each block in the upper half, its end in bytes in the lower half
   * }}}
   */
-private[map] final class RunBlocks(files: ColdFiles) {
+private[map] final class RunBlocks {
+  private var files: ColdFiles = _
   private var base: AnyRef = _
   private var index = 0L
   private var blocks = 0
@@ -22,7 +23,8 @@ private[map] final class RunBlocks(files: ColdFiles) {
     * @param number
     *   of the run in the files
     */
-  def of(base: AnyRef, index: Long, blocks: Int, number: Int): this.type = {
+  def of(files: ColdFiles, base: AnyRef, index: Long, blocks: Int, number: Int): this.type = {
+    this.files = files
     this.base = base
     this.index = index
     this.blocks = blocks

@@ -175,6 +175,18 @@ class LazyReadersSuite extends AnyFunSuite {
     assert(loaded.rows.isClosed)
   }
 
+  test("files are closed when no version has the family of which rows were not asked for") {
+    val loaded = new Loaded
+    val txn = loaded.map.begin(V1)
+    txn.dropFamily(0)
+    txn.commit(V2)
+    txn.release()
+    assert(!loaded.rows.isClosed)
+    loaded.map.retain(_ == V2)
+    assert(loaded.rows.isClosed)
+    loaded.checkEmpty()
+  }
+
   test("a transaction that asks for rows that cannot be put ends, and its map holds no version") {
     for (ask <- Seq[MapTxn => Any](get(_, 8), put(_, 8, "new"), remove(_, 8), _.scan(0))) {
       val loaded = new Loaded(bad = Some(8))
