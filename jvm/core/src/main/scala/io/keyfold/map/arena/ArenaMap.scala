@@ -147,7 +147,8 @@ final class ArenaMap private[map] (
 
   /** Bytes of the copied blocks, if rows stay there because memory is short. */
   private def bytesInBlocks =
-    if (coldFiles.lazyRuns == null || coldFiles.lazyRuns.isEmpty) 0 else copied.bytes
+    if (copied == null || coldFiles.lazyRuns == null || coldFiles.lazyRuns.isEmpty) 0
+    else copied.bytes
 
   /** The blocks that the load has copied, if it has. */
   @volatile private var copied: ColdFiles = _

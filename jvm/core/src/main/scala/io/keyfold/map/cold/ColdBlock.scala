@@ -94,16 +94,19 @@ private[map] final class ColdBlock(isHashed: Boolean) {
 
 private[map] object ColdBlock {
 
-  /** A block of a run ends with the row that fills it so far, in bytes. */
+  /** A block of a run ends before the row that would make it longer, if that is as long as the
+    * others are: it is one page of the page cache.
+    */
   val Target = 4096
 
-  /** The same for a leaf: most leaves are one block. Each row must begin below 64 KiB. */
+  /** A block of a leaf ends with the row that fills it so far, in bytes: most leaves are one block.
+    * Each row must begin below 64 KiB.
+    */
   val LeafTarget = 8192
   private val HashesAt = 4
 
   /** Collects the rows of a block. */
   final class Builder(isHashed: Boolean) {
-    private val target = if (isHashed) Target else LeafTarget
     private val tableBytes = if (isHashed) 6 else 2
     private val hashes = new IntList
     private val starts = new IntList
@@ -114,7 +117,12 @@ private[map] object ColdBlock {
     def isEmpty: Boolean = starts.size == 0
     def firstHash: Int = hashes(0)
 
-    def isFull: Boolean = entries.length + tableBytes * starts.size >= target
+    def isFull: Boolean =
+      if (isHashed) !isEmpty && length + length / starts.size > Target
+      else entries.length + tableBytes * starts.size >= LeafTarget
+
+    /** Bytes of the block. */
+    def length: Int = HashesAt + tableBytes * starts.size + entries.length + Integer.BYTES
 
     /** Begins a row of a run. */
     def begin(hash: Int): Unit = {

@@ -61,10 +61,20 @@ private[map] final class ColdFiles(
   /** Number of runs, for tests: 0 when nothing is left in the files. */
   private[map] def runs: Int = next - free.size
 
-  /** Begins to write a run. Only one is written at a time, and none removed meanwhile. */
-  def begin(): Writing = {
+  /** Begins to write a run. Only one is written at a time, and none removed meanwhile.
+    *
+    * @param atPage
+    *   whether at the start of a page of the page cache
+    */
+  def begin(atPage: Boolean = false): Writing = {
     if (files.isEmpty || files.last.length >= fileBytes) files += open()
-    new Writing(files.last, this)
+    val file = files.last
+    if (atPage) {
+      val left = toPage(file.length)
+      file.length += left
+      bytes += left
+    }
+    new Writing(file, this)
   }
 
   /** Adds a run that has been written.
@@ -207,7 +217,7 @@ private[map] final class ColdFiles(
 
   private def move(run: Int): Unit = {
     val from = extents(run)
-    val to = begin()
+    val to = begin(atPage = from.length > PageBytes)
     val content = new Array[Byte](math.min(from.length, MoveBytes))
     while (to.length < from.length) {
       val count = math.min(content.length, from.length - to.length)
@@ -232,6 +242,12 @@ private[map] object ColdFiles {
   private val LeastFileBytes = 16L << 20
   private val MostFiles = 16
   private val MoveBytes = 1 << 20
+
+  /** Of a page of the page cache. */
+  val PageBytes = 4096
+
+  /** Bytes from here to the start of a page. */
+  def toPage(at: Long): Int = (-at & (PageBytes - 1)).toInt
 
   /** Moved at most for each run that is removed, and a run. */
   private val MovedAtOnce = 16L << 20

@@ -16,7 +16,7 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
 
   private val blocks = new RunBlocks.Builder
 
-  /** Null between two runs. */
+  /** Null: nothing of the run has been written. */
   private var file: ColdFiles.Writing = _
   private var written = List.empty[Int]
 
@@ -43,15 +43,19 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
 
   private def begin(indexHash: Int) = {
     if (blocks.length > MostBytes) finish()
-    if (file == null) file = files.begin()
-    if (blocks.unwritten > WriteBytes) blocks.write(file)
+    if (blocks.unwritten > WriteBytes) write()
     blocks.begin(indexHash)
+  }
+
+  private def write(): Unit = {
+    if (file == null) file = blocks.newFile(files)
+    blocks.write(file)
   }
 
   /** Writes what is left. */
   def finish(): Unit = if (blocks.hashes.size > 0) {
     blocks.finish()
-    blocks.write(file)
+    write()
     val run = arena.allocate(ColdRun.length(blocks.blocks, blocks.hashes.size))
     ColdRun.initialize(arena.addresses.of(run), epoch, newest, files.add(file), blocks)
     blocks.clear()

@@ -134,7 +134,7 @@ private[map] final class LazyRuns(
   }
 
   private def add(built: RunBlocks.Builder): Int = {
-    val file = files.begin()
+    val file = built.newFile(files)
     built.write(file)
     files.add(file)
   }

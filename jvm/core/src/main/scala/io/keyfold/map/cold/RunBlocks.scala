@@ -8,8 +8,11 @@ import io.keyfold.mem.{Mem, Slice}
   * (unsigned). Points to one run at a time, by its index:
   *
   * {{{
-  *   i64 x b  first hash of each block in the upper half, its end in bytes in the lower half
+  *   i64 x b  first hash of each block in the upper half, its end in bytes in the lower half, and
+  *            one bit: it begins at the start of a page, not at the end of the one before
   * }}}
+  *
+  * So a look-up reads one page of the page cache, or of the disk.
   */
 private[map] final class RunBlocks {
   private var files: ColdFiles = _
@@ -53,7 +56,8 @@ private[map] final class RunBlocks {
   }
 
   def read(i: Int, into: ColdBlock): Unit = {
-    val start = if (i == 0) 0 else end(i - 1)
+    val before = if (i == 0) 0 else end(i - 1)
+    val start = if (entry(i).toInt < 0) before + ColdFiles.toPage(before) else before
     files.readBlock(number, start, end(i) - start, into)
   }
 
@@ -70,12 +74,14 @@ private[map] final class RunBlocks {
   }
 
   private def firstHash(i: Int): Int = (entry(i) >>> 32).toInt
-  private def end(i: Int): Int = entry(i).toInt
+  private def end(i: Int): Int = entry(i).toInt & Int.MaxValue
   private def entry(i: Int): Long = Mem.getLong(base, index + i * RunBlocks.EntryBytes)
 }
 
 private[map] object RunBlocks {
   private val EntryBytes = 8L
+  private val AtPage = Int.MinValue
+  private val zeros = new Array[Byte](ColdFiles.PageBytes)
 
   /** Bytes of the index of so many blocks. */
   def indexBytes(blocks: Int): Int = blocks * EntryBytes.toInt
@@ -116,10 +122,17 @@ private[map] object RunBlocks {
 
     /** Ends the block, if one was begun. */
     def finish(): Unit = if (!block.isEmpty) {
+      val left = ColdFiles.toPage(length)
+      val isLeft = left < block.length && block.length <= ColdFiles.PageBytes && left > 0
+      if (isLeft) content.bytes(zeros, left)
       firstHashes.add(block.firstHash)
       block.finish(content)
-      ends.add(length)
+      ends.add(if (isLeft) length | AtPage else length)
     }
+
+    /** Where the run is to be written: if it is longer than a page, from the start of one. */
+    def newFile(files: ColdFiles): ColdFiles.Writing =
+      files.begin(atPage = content.length > ColdFiles.PageBytes)
 
     def write(to: ColdFiles.Writing): Unit = {
       to.write(content.array, content.length)
@@ -129,7 +142,7 @@ private[map] object RunBlocks {
 
     def putIndex(base: AnyRef, at: Long): Unit =
       for (i <- 0 until ends.size) {
-        Mem.putLong(base, at + i * EntryBytes, firstHashes(i).toLong << 32 | ends(i))
+        Mem.putLong(base, at + i * EntryBytes, firstHashes(i).toLong << 32 | ends(i) & 0xffffffffL)
       }
 
     /** Begins the next run. */
