@@ -622,8 +622,8 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     assert(map.memory.total > 1000000)
   }
 
-  test("2000 random sequences of operations give what a plain map gives") {
-    forEach(MapOperations.sequences, times = 2000, MapOperations.fewer) { operations =>
+  test("4000 random sequences of operations give what a plain map gives") {
+    forEach(MapOperations.sequences, times = 4000, MapOperations.fewer) { operations =>
       val map = newMap(StateMapModel.KeyGroups)
       try {
         new StateMapModel(map, tellsAdded, isInMemory).run(operations)
