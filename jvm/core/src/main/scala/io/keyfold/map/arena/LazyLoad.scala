@@ -165,13 +165,14 @@ private[map] final class LazyLoad(
   }
 
   /** Of families that no version has any more, nobody asks for a group. */
-  def forgetDropped(): Unit = if (left > 0) rows.synchronized {
+  def forgetDropped(): Unit =
     for (family <- uncounted if family.table.users == 0 && family.table.lazyGroups != null) {
-      left -= family.table.lazyGroups.left.length
-      family.table.lazyGroups = null
-      if (left == 0) allAreHere()
+      rows.synchronized {
+        left -= family.table.lazyGroups.left.length
+        family.table.lazyGroups = null
+        if (left == 0) allAreHere()
+      }
     }
-  }
 
   /** No group has to be asked for any more. */
   private def allAreHere(): Unit = {
