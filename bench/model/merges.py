@@ -116,6 +116,23 @@ def written(workload: Workload, cycles: int = 3) -> Written:
     return found
 
 
+def least_rewrites(tiers: int, files: int) -> float:
+    """How often a row is written again, on average, by the best of all plans.
+
+    One that knows from the start how many times maintenance will come, `tiers`, each with as many
+    deltas, and that never leaves more than so many merged deltas. The oldest of them has the first
+    so many tiers: up to the one before the last of these, the same question; then all of them are
+    written; what comes after has one file less.
+    """
+    least = [0.0] + [math.inf] * tiers
+    for left in range(files):
+        before, least = least, [0.0]
+        for n in range(1, tiers + 1):
+            rest = before if left else [0.0] + [math.inf] * tiers
+            least.append(min(least[m - 1] + m + rest[n - m] for m in range(1, n + 1)))
+    return least[tiers] / tiers
+
+
 def _due(workload: Workload, version: int, lineage: list[_File], snapshot: _File) -> _File | None:
     """The merged delta or snapshot that maintenance writes now."""
     if len(lineage) < workload.files_to_merge:

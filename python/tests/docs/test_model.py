@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Final
 import pytest
 
 from bench.model.measured import Costs
-from bench.model.merges import GROWTH, LEFT, Workload, written
+from bench.model.merges import GROWTH, LEFT, Workload, least_rewrites, written
 from bench.model.plan import Cluster, Query, batch_s, restart_s
 
 PLAN: Final = Path(__file__).parents[3] / (
@@ -34,6 +35,26 @@ def test_the_numbers_of_the_plan_are_those_of_the_engine() -> None:
 def test_a_load_reads_few_files_however_often_maintenance_comes(batches: int) -> None:
     found = written(replace(WORKLOAD, batches_to_maintenance=batches))
     assert found.files <= 1 + WORKLOAD.files_to_merge + batches
+
+
+@pytest.mark.parametrize("batches", [5, 10])
+def test_merges_write_hardly_more_than_the_best_of_all_plans(batches: int) -> None:
+    # A snapshot comes after 1,000 batches; hardly a row changes twice until then.
+    some = Workload(50_000_000, 2_500, 16, 16, 0, batches_to_maintenance=batches, share=0.05)
+    found = written(some)
+    least = least_rewrites(1_000 // batches, some.files_to_merge - LEFT)
+    assert found.merges / found.commits == pytest.approx(least, rel=0.1)
+
+
+def test_the_best_of_all_plans_is_what_trying_each_of_them_finds() -> None:
+    def best(left: int, sizes: tuple[int, ...], files: int) -> float:
+        if left == 0:
+            return 0
+        plans = [(sum(sizes[:i]) + 1, *sizes[i:]) for i in range(len(sizes) + 1)]
+        return min(it[0] + best(left - 1, it, files) for it in plans if len(it) <= files)
+
+    for tiers, files in itertools.product(range(1, 8), range(1, 4)):
+        assert least_rewrites(tiers, files) == pytest.approx(best(tiers, (), files) / tiers)
 
 
 def test_without_a_share_each_maintenance_writes_all_rows() -> None:
