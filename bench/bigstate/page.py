@@ -12,6 +12,7 @@ from bench.bigstate.cases import Case
 from bench.bigstate.measure import LARGE, SMALL, WARM_UP
 from bench.bigstate.process import BUDGET, LIMIT, OURS, STORES
 from bench.nexmark.figures import percentile
+from bench.nexmark.stores import NOTHING
 from bench.results import Results
 from bench.revision import ENGINE, revision
 
@@ -44,9 +45,9 @@ The key of rank r comes with a probability of 1/r, as in Zipf's law with the exp
     "small": f"""## Batches of {SMALL:,} keys at random
 
 In a new process, after {WARM_UP["small"]} batches that do not count. Maintenance is every 3 s, and
-100 versions are retained. *Of its deltas*: what is written in all, of the files of changes alone. A
-restart is the time from the start of the query, in one more process, to the end of its first
-batch.""",
+100 versions are retained. *Of its deltas*: what is written in all, of the files of changes alone;
+and the same less what is written with no store. A restart is the time from the start of the query,
+in one more process, to the end of its first batch.""",
 }
 
 
@@ -64,7 +65,9 @@ def table(kind: str, results: Results[Case]) -> Iterator[str]:
     yield f"| ---: | --- |{' ---: |' * len(STORES)}"
     for case in dict.fromkeys(replace(it, store=OURS) for it in results.cases()):
         found = {it: results.of(replace(case, store=it)) for it in STORES}
-        numbers = {store: dict(figures(kind, it)) for store, it in found.items() if it}
+        floor = found[NOTHING]
+        beside = mean(floor[kind]["written"]) if floor else None
+        numbers = {store: dict(figures(kind, it, beside)) for store, it in found.items() if it}
         if OURS not in numbers:
             continue
         for name, ours in numbers[OURS].items():
@@ -77,8 +80,8 @@ def table(kind: str, results: Results[Case]) -> Iterator[str]:
             yield f"| {case.keys:,} | {name} | {' | '.join(cells)} |"
 
 
-def figures(kind: str, found: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """What is told of a kind of batches, with its unit."""
+def figures(kind: str, found: dict[str, Any], beside: float | None) -> Iterator[tuple[str, float]]:
+    """What is told of a kind of batches, with its unit; `beside`: bytes written with no store."""
     of = found[kind]
     yield "ms a batch, median", median(of["ms"])
     yield "ms, 99 of 100", percentile(of["ms"], 0.99)
@@ -89,6 +92,8 @@ def figures(kind: str, found: dict[str, Any]) -> Iterator[tuple[str, float]]:
         return
     if found["delta"]:
         yield "of its deltas, times", mean(of["written"]) / found["delta"]
+        if beside is not None:
+            yield "less no store's, times", (mean(of["written"]) - beside) / found["delta"]
         yield "checkpoint, MB", found["checkpoint"] / 1e6
     yield "restart, s", found["restart"]
 
