@@ -117,12 +117,14 @@ private[map] final class ArenaTxn(
       true
     }
 
-  /** The same for another view; false: another thread may be writing. */
+  /** The same for another view of the task's thread, whose failure ends the transaction; false for
+    * other threads.
+    */
   def loadGroupFor(table: HashTable, group: Int): Boolean = {
     var isLoaded = false
     // An interrupted thread might fail half way, and end the transaction.
     if (!Thread.currentThread.isInterrupted) {
-      lock.lockedIfQuiet(if (open) isLoaded = loadGroup(table, group))
+      lock.lockedIfFirst(if (open) isLoaded = loadGroup(table, group))
     }
     isLoaded
   }

@@ -51,9 +51,10 @@ private[map] final class LazyLoad(
     }
   }
 
-  /** Bytes that the rows take in memory, about. */
-  private var expected = loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).sum
-  room.expect(expected)
+  /** Bytes that the rows of each family take in memory, about. */
+  private val expected =
+    loading.hashed.map(rows => rows.bytes + rows.keys * RowBytes).toArray
+  room.expect(expected.sum)
 
   /** Number of groups that were put: a view that was made before does not know their pages. */
   @volatile var count = 0
@@ -166,38 +167,39 @@ private[map] final class LazyLoad(
 
   /** Of families that no version has any more, nobody asks for a group. */
   def forgetDropped(): Unit =
-    for (family <- uncounted if family.table.users == 0 && family.table.lazyGroups != null) {
-      rows.synchronized {
-        left -= family.table.lazyGroups.left.length
-        family.table.lazyGroups = null
+    for (i <- uncounted.indices) {
+      val table = uncounted(i).table
+      if (table.users == 0 && table.lazyGroups != null) rows.synchronized {
+        left -= table.lazyGroups.left.length
+        table.lazyGroups = null
+        expectNoMore(i)
         if (left == 0) allAreHere()
       }
     }
 
   /** No group has to be asked for any more. */
   private def allAreHere(): Unit = {
-    expectNoMore()
+    uncounted.indices.foreach(expectNoMore)
     uncounted.foreach(_.table.lazyGroups = null)
-    if (lazyRuns.forall(_.isEmpty)) closeFiles()
+    closeFiles()
   }
 
-  private def expectNoMore(): Unit = {
-    room.expect(-expected)
-    expected = 0
+  private def expectNoMore(family: Int): Unit = {
+    room.expect(-expected(family))
+    expected(family) = 0
   }
 
-  private def lazyRuns = Option(cold.files).flatMap(files => Option(files.lazyRuns))
-
-  /** Nothing is read from them any more. */
+  /** Nothing is read any more from those whose rows have all come, or are in sorted runs. */
   private def closeFiles(): Unit = {
-    rows.close()
-    lazyRuns.foreach(_.close())
+    val lazyRuns = Option(cold.files).flatMap(files => Option(files.lazyRuns))
+    if (closed || lazyRuns.forall(_.areStored)) rows.close()
+    if (closed || lazyRuns.forall(_.isEmpty)) lazyRuns.foreach(_.close())
   }
 
   override def close(): Unit = rows.synchronized {
     if (!closed) {
       closed = true
-      expectNoMore()
+      uncounted.indices.foreach(expectNoMore)
       closeFiles()
     }
   }

@@ -72,6 +72,7 @@ private[map] final class ColdFiles(
     if (atPage) {
       val left = toPage(file.length)
       file.length += left
+      file.padding += left
       bytes += left
     }
     new Writing(file, this)
@@ -186,7 +187,7 @@ private[map] final class ColdFiles(
   /** Bytes of no use that there must be before the next try: the last one failed. */
   private var quietUntil = 0L
 
-  private def useless = bytes - files.iterator.map(_.live).sum
+  private def useless = bytes - files.iterator.map(it => it.live + it.padding).sum
 
   /** Copies what is left in the file with the least of it, once half of all bytes are of no use. */
   private def compact(): Unit = {
@@ -274,6 +275,9 @@ private[map] object ColdFiles {
 
     /** Bytes of runs that are not gone. */
     var live = 0L
+
+    /** Bytes before runs that begin at a page: a copy would have them too. */
+    var padding = 0L
     @volatile var isClosed = false
 
     def write(at: Long, content: Array[Byte], count: Int): Unit = synchronized {

@@ -1,7 +1,5 @@
 package io.keyfold.map.cold
 
-import java.lang.ref.SoftReference
-
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfMemory
@@ -19,25 +17,30 @@ import io.keyfold.mem.{HashFilter, Mem, Slice}
   *
   * @param rows
   *   guarded by `lock`
-  * @param onEmpty
-  *   called when the last run has been removed, with `lock`
+  * @param onDone
+  *   called when `rows` are not needed any more for these runs, and when the last of them has been
+  *   removed; with `lock`
   */
 private[map] final class LazyRuns(
     files: ColdFiles,
     hashKey: HashKey,
     rows: LazyRows,
     lock: AnyRef,
-    onEmpty: () => Unit
+    onDone: () => Unit
 ) extends AutoCloseable {
   import LazyRuns._
 
   private val runs = mutable.ArrayBuffer.empty[Run]
   private val neighbours = mutable.Map.empty[(Int, Int), Neighbours]
   @volatile private var left = 0
+  private var notStored = 0
   private val value = new Slice
 
   /** Any thread may call it, without the lock. */
   def isEmpty: Boolean = left == 0
+
+  /** Whether all rows have been written. */
+  def areStored: Boolean = notStored == 0
 
   /** Bytes of files that have been written. */
   def bytes: Long = files.bytes
@@ -57,6 +60,7 @@ private[map] final class LazyRuns(
     beside.runs(place % Together) = run
     runs += run
     left += 1
+    notStored += 1
     runs.size - 1
   }
 
@@ -89,7 +93,8 @@ private[map] final class LazyRuns(
       run
     }
     // What was written does not change: nobody waits for the disk with the lock.
-    if (run.mayHave(indexHash)) point(blocks, run).find(indexHash, key, into) else null
+    if (HashFilter.mayHave(run.filter, indexHash)) point(blocks, run).find(indexHash, key, into)
+    else null
   }
 
   private def point(to: RunBlocks, run: Run) =
@@ -128,9 +133,10 @@ private[map] final class LazyRuns(
     run.blocks = built.blocks
     run.index = new Array[Byte](RunBlocks.indexBytes(built.blocks))
     built.putIndex(run.index, Mem.ArrayOffset)
-    run.filter = new SoftReference(HashFilter.of(built.hashes.toArray))
+    run.filter = HashFilter.of(built.hashes.toArray)
     // Last: from now on the rows are read there.
     run.stored = if (built.blocks == 0) Empty else add(built)
+    notStored -= 1
   }
 
   private def add(built: RunBlocks.Builder): Int = {
@@ -142,10 +148,11 @@ private[map] final class LazyRuns(
   def remove(number: Int): Unit = lock.synchronized {
     val run = runs(number)
     if (run.stored >= 0) files.remove(run.stored)
+    if (!run.isStored) notStored -= 1
     run.beside.remove(run)
     runs(number) = null
     left -= 1
-    if (left == 0) onEmpty()
+    if (notStored == 0) onDone()
   }
 
   override def close(): Unit = files.close()
@@ -168,6 +175,7 @@ private[map] final class LazyRuns(
           // The disk or the heap is full: the rows stay where they are.
           case _: OutOfMemory | _: OutOfMemoryError => ()
         }
+        if (notStored == 0) onDone()
       }
     }
 
@@ -190,12 +198,7 @@ private[map] final class LazyRuns(
     var blocks = 0
 
     /** Of its index hashes. */
-    var filter = new SoftReference[Array[Byte]](null)
-
-    def mayHave(hash: Int): Boolean = {
-      val held = filter.get
-      held == null || HashFilter.mayHave(held, hash)
-    }
+    var filter = Array.emptyByteArray
   }
 }
 

@@ -57,20 +57,9 @@ private[map] final class ViewLock(val view: MapView, first: Thread) {
     call
   }
 
-  /** Runs a call for another view, if certainly no call is inside and the view is not released.
-    *
-    * @return
-    *   whether it ran
-    */
-  def lockedIfQuiet(call: => Unit): Boolean = synchronized {
-    !released && (isFirst || !biased) && {
-      // Another thread may have its first call meanwhile.
-      val was = biased
-      biased = false
-      try call
-      finally biased = was && !released
-      true
-    }
+  /** Runs a call of the first thread for another view, unless this one is released. */
+  def lockedIfFirst(call: => Unit): Unit = synchronized {
+    if (!released && isFirst) call
   }
 
   /** Runs `letGo` if certainly no call is inside. Otherwise, or after the release, leaves it to the

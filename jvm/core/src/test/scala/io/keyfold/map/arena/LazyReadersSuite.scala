@@ -187,6 +187,48 @@ class LazyReadersSuite extends AnyFunSuite {
     loaded.checkEmpty()
   }
 
+  test("files are closed when all rows are in sorted runs, before these are gone") {
+    val loaded = new Loaded(on = Evicting.mapOf(Groups, 1L << 40))
+    val view = loaded.map.pin(V1)
+    var finds = 0
+    while (!loaded.rows.isClosed && finds < 10 * Keys) {
+      assert(get(view, finds % Keys).contains("first"))
+      finds += 1
+    }
+    assert(loaded.rows.isClosed)
+    assert(reads.forall(_.read(view) == first))
+    view.release()
+    loaded.checkEmpty()
+  }
+
+  test("a family that is dropped before its rows are asked for needs no memory any more") {
+    val pool = new PagePool(1L << 30, None)
+    val map = new ArenaMap(Groups, pool)
+    val other = new ArenaMap(Groups, new PagePool(1L << 30, None))
+    val all = other.begin(VersionId.Empty)
+    for (name <- Seq("large", "small")) {
+      put(all, 1, "first", all.createFamily(spec.copy(name = name)))
+    }
+    val sizes = all.families.toVector
+    val loading = map.begin(VersionId.Empty)
+    all.families.foreach(family => loading.createFamily(family.spec))
+    loading.putLater(new RowsOfView(all, Groups), sizes.updated(0, sizes(0).copy(bytes = 4L << 30)))
+    loading.commit(V1)
+    loading.release()
+    assert(!pool.hasRoomForHalf)
+    val txn = map.begin(V1)
+    txn.dropFamily(0)
+    txn.commit(V2)
+    txn.release()
+    map.retain(_ == V2)
+    assert(pool.hasRoomForHalf)
+    val view = map.pin(V2)
+    assert(get(view, 1).contains("first"))
+    view.release()
+    all.release()
+    map.close()
+  }
+
   test("a transaction that asks for rows that cannot be put ends, and its map holds no version") {
     for (ask <- Seq[MapTxn => Any](get(_, 8), put(_, 8, "new"), remove(_, 8), _.scan(0))) {
       val loaded = new Loaded(bad = Some(8))
@@ -241,6 +283,22 @@ class LazyReadersSuite extends AnyFunSuite {
     loaded.map.close()
   }
 
+  test("a view that cannot read rows fails alone, also if two threads use the transaction") {
+    val loaded = new Loaded(bad = Some(8))
+    val txn = loaded.map.begin(V1)
+    put(txn, 1, "changed")
+    new Running(assert(get(txn, 1).contains("changed"))).result()
+    new Running({
+      val view = loaded.map.pin(V1)
+      intercept[CorruptFile](get(view, 8))
+      view.release()
+    }).result()
+    assert(get(txn, 2).contains("first"))
+    txn.commit(V2)
+    txn.release()
+    loaded.map.close()
+  }
+
   test("a view reads all though a transaction was aborted in the middle of a change, perhaps") {
     val loaded = new Loaded
     val view = loaded.map.pin(V1)
@@ -277,7 +335,8 @@ private object LazyReadersSuite {
   private def slice(text: String) = new Slice().set(text.getBytes)
   private def text(slice: Slice) = new String(slice.toArray)
 
-  def put(txn: MapTxn, i: Int, value: String): Unit = txn.put(0, i, slice(s"$i"), slice(value))
+  def put(txn: MapTxn, i: Int, value: String, family: Int = 0): Unit =
+    txn.put(family, i, slice(s"$i"), slice(value))
   def remove(txn: MapTxn, i: Int): Boolean = txn.remove(0, i, slice(s"$i"))
 
   def get(view: MapView, i: Int): Option[String] = {
@@ -323,8 +382,8 @@ private object LazyReadersSuite {
     * @param bad
     *   the key group that cannot be put
     */
-  final class Loaded(bad: Option[Int] = None) {
-    val map: ArenaMap = newMap()
+  final class Loaded(bad: Option[Int] = None, on: ArenaMap = newMap()) {
+    val map: ArenaMap = on
     val rows: RowsOfView = {
       val other = new ArenaMap(Groups, new PagePool(1L << 30, None))
       val txn = other.begin(VersionId.Empty)
