@@ -3,6 +3,7 @@ package io.keyfold.spark
 import java.nio.file.{Files, Path}
 
 import io.keyfold.spark.metrics.{ExecutorMetrics, Metric, QueryMetrics}
+import io.keyfold.spark.state.KeyfoldMetrics
 
 /** The tables of `docs/metrics.md`, generated from the metrics: `make docs`. */
 object MetricsPage {
@@ -25,12 +26,18 @@ object MetricsPage {
     "### Of an operator",
     table("keyfold_operator_", QueryMetrics.ofOperator),
     "From the reports of executors:",
-    table("keyfold_operator_", QueryMetrics.ofStores)
+    table("keyfold_operator_", QueryMetrics.ofStores),
+    "### In the progress of a query",
+    "`customMetrics` of each of its `stateOperators`, without the plugin:",
+    rows(KeyfoldMetrics.custom.map(it => it.name -> it.desc.stripPrefix("Keyfold: ")))
   ).mkString("\n", "\n\n", "\n\n")
 
   private def table(prefix: String, metrics: Seq[Metric[_]]) =
+    rows(metrics.map(it => s"$prefix${it.name}" -> it.doc))
+
+  private def rows(metrics: Seq[(String, String)]) =
     ("| metric | what it is |\n|---|---|" +:
-      metrics.map(it => s"| `$prefix${it.name}` | ${it.doc} |")).mkString("\n")
+      metrics.map { case (name, doc) => s"| `$name` | $doc |" }).mkString("\n")
 
   def main(args: Array[String]): Unit = {
     Files.writeString(path, text)
