@@ -89,9 +89,9 @@ def changed_bytes(exam: Exam, operator: OperatorState) -> float:
 def too_few(exam: Exam) -> Iterator[Advice]:
     """Too few partitions.
 
-    A partition of 5 million rows loads in half a second to a second, and one can have 32 GiB
-    ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other. More
-    partitions than cores do not make a batch shorter, so how long it takes counts only where
+    A load gives all rows of a partition of 5 million in about a second, and a partition can have
+    32 GiB ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other.
+    More partitions than cores do not make a batch shorter, so how long it takes counts only where
     `--cores` is given.
     """
     needed, worst = 0, ""
