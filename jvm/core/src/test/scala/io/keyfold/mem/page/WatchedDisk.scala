@@ -4,11 +4,14 @@ import java.nio.file.Files
 
 /** Files on a local disk that a test can damage. */
 final class WatchedDisk extends SpillFiles(Files.createTempDirectory("keyfold-watched")) {
-  private var files = List.empty[OpenFile]
+  private var opened = List.empty[OpenFile]
+
+  /** Those that are still used. */
+  private def files = opened.filter(_.channel.isOpen)
 
   override private[keyfold] def openFile(): OpenFile = {
-    files ::= super.openFile()
-    files.head
+    opened ::= super.openFile()
+    opened.head
   }
 
   /** Changes every byte. */
