@@ -311,7 +311,7 @@ object FileReader {
     }
     val codec = FooterCodec.codec(in)
     val raw = decompress(path, "footer", codec, Arrays.copyOf(end, stored), rawLength)
-    val footer = FooterCodec.decode(raw, raw.length, path, kind)
+    val footer = FooterCodec.decode(raw, path, kind)
     val file = new FileReader(blob, path, kind, flags, footer, checksum)
     file.checkFooter(version, blocksEnd = trailerAt - stored)
     file

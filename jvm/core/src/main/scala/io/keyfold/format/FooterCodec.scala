@@ -33,8 +33,8 @@ object FooterCodec {
     * @throws io.keyfold.errors.UnknownFormat
     *   if it has an unknown required section
     */
-  def decode(bytes: Array[Byte], length: Int, path: String, kind: FileKind): Footer = {
-    val in = new ByteSource(bytes, 0, length, path, "footer")
+  def decode(bytes: Array[Byte], path: String, kind: FileKind): Footer = {
+    val in = new ByteSource(bytes, 0, bytes.length, path, "footer")
     var sections = Map.empty[Int, ByteSource]
     while (in.remaining > 0) {
       val code = in.u16()

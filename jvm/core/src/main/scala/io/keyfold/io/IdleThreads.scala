@@ -2,7 +2,9 @@ package io.keyfold.io
 
 import java.util.concurrent.{
   BlockingQueue,
+  ExecutionException,
   ExecutorService,
+  Future,
   LinkedBlockingQueue,
   SynchronousQueue,
   ThreadPoolExecutor,
@@ -23,6 +25,11 @@ object IdleThreads {
     pool.allowCoreThreadTimeOut(true)
     pool
   }
+
+  /** Waits for work that was given to a thread. Throws what that threw. */
+  def resultOf[T](work: Future[T]): T =
+    try work.get
+    catch { case e: ExecutionException => throw e.getCause }
 
   /** No work waits: for callers that have little at once. */
   def unlimited(name: String): ExecutorService =

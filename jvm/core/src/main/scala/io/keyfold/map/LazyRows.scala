@@ -36,6 +36,9 @@ trait RowSink {
   */
 trait LazyRows extends AutoCloseable {
 
+  /** Whether some could not be read: the version must be loaded again. */
+  def isBroken: Boolean
+
   /** The key groups of which there are entries, each once: those that are put together, since they
     * are read together.
     */

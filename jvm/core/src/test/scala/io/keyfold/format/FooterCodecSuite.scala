@@ -104,7 +104,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   private def decoded(bytes: Array[Byte], kind: FileKind = FileKind.Delta): Footer =
-    FooterCodec.decode(bytes, bytes.length, "7.delta", kind)
+    FooterCodec.decode(bytes, "7.delta", kind)
 
   /** The sections of an encoded footer, each with its 8 bytes of code, flags and length. */
   private def sections(bytes: Array[Byte]): List[Array[Byte]] =

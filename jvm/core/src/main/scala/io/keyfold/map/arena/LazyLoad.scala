@@ -1,6 +1,6 @@
 package io.keyfold.map.arena
 
-import io.keyfold.errors.{OutOfMemory, OutOfOrder, StoreError}
+import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.map.cold.{ColdFiles, ColdRun, ColdSpace, FoundRows, LazyRuns}
 import io.keyfold.map.hash.{Epochs, HashKey, HashTable, LazyGroups}
 import io.keyfold.map.version.{GroupTable, HashedIndex, VersionNode, VersionTree}
@@ -60,7 +60,7 @@ private[map] final class LazyLoad(
   @volatile var count = 0
 
   /** Whether rows could not be read: versions must be loaded again. */
-  @volatile var isBroken = false
+  def isBroken: Boolean = rows.isBroken
 
   if (left == 0) allAreHere()
 
@@ -99,7 +99,7 @@ private[map] final class LazyLoad(
     val mayStay = !uncounted(family).spec.multiValue && bytes <= MostLazyBytes
     if (mayStay && !room.mayLoad) keepLazy(table, family, group, entries.toInt)
     else {
-      table.fill(noted.put(family, group, sink))
+      table.fill(rows.put(family, group, sink))
       if (room.isFull) evict(table, group)
     }
   }
@@ -108,7 +108,7 @@ private[map] final class LazyLoad(
   private def keepLazy(table: HashTable, family: Int, group: Int, entries: Int): Unit = {
     if (cold.files.lazyRuns == null) {
       cold.files.lazyRuns =
-        new LazyRuns(newFiles(), hashKey, noted, rows, () => if (left == 0) closeFiles())
+        new LazyRuns(newFiles(), hashKey, rows, () => if (left == 0) closeFiles())
     }
     val run = arena.allocate(ColdRun.LazyLength)
     val place = table.lazyGroups.place(group)
@@ -119,26 +119,6 @@ private[map] final class LazyLoad(
 
   private def versionsOf(table: HashTable) =
     tree.descendants(tree.root).flatMap(_.hashedOrDropped).filter(_.table eq table)
-
-  /** Rows that could not be read are noted. */
-  private object noted extends LazyRows {
-    override def groups(family: Int): Seq[Array[Int]] = rows.groups(family)
-    override def size(family: Int, group: Int): (Long, Long) = rows.size(family, group)
-    override def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean =
-      noting(rows.find(family, group, hash, key, value))
-    override def put(family: Int, group: Int, into: RowSink): Unit =
-      noting(rows.put(family, group, into))
-    override def close(): Unit = rows.close()
-  }
-
-  private def noting[T](read: => T): T =
-    try read
-    catch {
-      case e @ (_: OutOfMemory | _: OutOfOrder) => throw e
-      case e: StoreError                        =>
-        isBroken = true
-        throw e
-    }
 
   /** Moves the rows of a group that has just been put, which nobody has seen, to a run. */
   private def evict(table: HashTable, group: Int): Unit = {
@@ -160,7 +140,7 @@ private[map] final class LazyLoad(
     val ofTable = table.lazyGroups
     ofTable != null && ofTable.has(group) && {
       if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
-      noted.put(ofTable.family, group, into)
+      rows.put(ofTable.family, group, into)
       true
     }
   }

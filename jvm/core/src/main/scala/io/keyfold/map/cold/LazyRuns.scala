@@ -16,16 +16,15 @@ import io.keyfold.mem.{HashFilter, Mem, Slice}
   * Threads: any.
   *
   * @param rows
-  *   guarded by `lock`
+  *   its monitor guards all
   * @param onDone
   *   called when `rows` are not needed any more for these runs, and when the last of them has been
-  *   removed; with `lock`
+  *   removed; with that monitor
   */
 private[map] final class LazyRuns(
     files: ColdFiles,
     hashKey: HashKey,
     rows: LazyRows,
-    lock: AnyRef,
     onDone: () => Unit
 ) extends AutoCloseable {
   import LazyRuns._
@@ -53,7 +52,7 @@ private[map] final class LazyRuns(
     * @return
     *   the number of the run with a family's rows of a group
     */
-  def add(family: Int, group: Int, place: Int): Int = lock.synchronized {
+  def add(family: Int, group: Int, place: Int): Int = rows.synchronized {
     val beside =
       neighbours.getOrElseUpdate((family, place / Together), new Neighbours(place / Together))
     val run = new Run(family, group, place, beside)
@@ -83,7 +82,7 @@ private[map] final class LazyRuns(
       blocks: RunBlocks,
       into: ColdBlock
   ): ColdRow = {
-    val run = lock.synchronized {
+    val run = rows.synchronized {
       val run = runs(number)
       if (!run.isStored) run.beside.asked(1)
       if (!run.isStored) {
@@ -101,10 +100,10 @@ private[map] final class LazyRuns(
     to.of(files, run.index, Mem.ArrayOffset, run.blocks, run.stored)
 
   /** Where the run's group is among those of its family, in the order of the files. */
-  def place(number: Int): Int = lock.synchronized(runs(number).place)
+  def place(number: Int): Int = rows.synchronized(runs(number).place)
 
   /** A run is about to be scanned, as it may be again. */
-  def scanned(number: Int): Unit = lock.synchronized {
+  def scanned(number: Int): Unit = rows.synchronized {
     if (!runs(number).isStored) runs(number).beside.asked(LeastFinds)
   }
 
@@ -113,7 +112,7 @@ private[map] final class LazyRuns(
     * @param epoch
     *   of the run
     */
-  def cursor(number: Int, epoch: Int): ColdRunCursor = lock.synchronized {
+  def cursor(number: Int, epoch: Int): ColdRunCursor = rows.synchronized {
     val run = runs(number)
     if (run.isStored) new ColdRunCursor.OfBlocks(epoch, point(new RunBlocks, run))
     else new ColdRunCursor.OfRows(epoch, sorted(run))
@@ -145,7 +144,7 @@ private[map] final class LazyRuns(
     files.add(file)
   }
 
-  def remove(number: Int): Unit = lock.synchronized {
+  def remove(number: Int): Unit = rows.synchronized {
     val run = runs(number)
     if (run.stored >= 0) files.remove(run.stored)
     if (!run.isStored) notStored -= 1

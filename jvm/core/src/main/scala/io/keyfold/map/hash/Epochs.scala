@@ -5,7 +5,7 @@ package io.keyfold.map.hash
   * @param bounds
   *   first and last of each
   */
-private[map] final class Epochs(bounds: Array[Int]) {
+private[map] final class Epochs(private val bounds: Array[Int]) {
   def contains(epoch: Int): Boolean = {
     var i = 0
     while (i < bounds.length && (epoch < bounds(i) || epoch > bounds(i + 1))) i += 2
@@ -18,10 +18,8 @@ private[map] final class Epochs(bounds: Array[Int]) {
   def ++(other: Epochs): Epochs =
     if (isEmpty) other
     else if (other.isEmpty) this
-    else if (other.all.head == bounds.last + 1) new Epochs(bounds.init ++ other.all.tail)
-    else new Epochs(bounds ++ other.all)
-
-  private def all = bounds
+    else if (other.bounds.head == bounds.last + 1) new Epochs(bounds.init ++ other.bounds.tail)
+    else new Epochs(bounds ++ other.bounds)
 }
 
 private[map] object Epochs {

@@ -36,9 +36,6 @@ private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
     */
   def copy(): GroupTable = new GroupTable(blocks.clone())
 
-  /** Whether no group ever had a handle. */
-  def isEmpty: Boolean = blocks.forall(_ == null)
-
   /** Groups that have a handle, ascending. */
   def groups: Array[Int] = select(_ => true)((_, root) => root != 0)
 

@@ -18,7 +18,7 @@ final class Addresses private[mem] (
     */
   def of(handle: Int): Long = {
     if (Mem.Checks) checks.live(handle)
-    bases(handle >>> Addresses.PageShift) + ((handle & Addresses.GranuleMask).toLong << 3)
+    raw(handle)
   }
 
   /** Address of a handle, whether or not it has an object. */

@@ -4,6 +4,7 @@ import java.lang.invoke.VarHandle
 import java.util.Arrays
 
 import io.keyfold.errors.OutOfMemory
+import io.keyfold.io.OnFailure
 import io.keyfold.mem.page.{PagePool, PageRun}
 
 /** The pages of an arena by page number, in plain arrays: some 60 bytes per page. Number 0 is not a
@@ -112,13 +113,9 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
           "bytes of pages. Start the query on a new checkpoint with more partitions."
       )
     }
-    try {
+    OnFailure(numbers.give(first, count)) {
       grow(first + count)
       runs(first) = pool.allocate(pages)
-    } catch {
-      case e: Throwable =>
-        numbers.give(first, count)
-        throw e
     }
     note(runs(first), 1)
     first

@@ -1,7 +1,7 @@
 package io.keyfold.mem
 
-/** Duty: the objects of one store, in pages of the pool. Imports: `errors`, `mem`, `mem.page`.
-  * Threads: an arena belongs to one thread at a time; [[arena.Arena]] says what other threads may
-  * read.
+/** Duty: the objects of one store, in pages of the pool. Imports: `errors`, `io`, `mem`,
+  * `mem.page`. Threads: an arena belongs to one thread at a time; [[arena.Arena]] says what other
+  * threads may read.
   */
 package object arena

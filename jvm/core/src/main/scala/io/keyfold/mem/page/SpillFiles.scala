@@ -1,6 +1,6 @@
 package io.keyfold.mem.page
 
-import java.io.{IOException, RandomAccessFile}
+import java.io.RandomAccessFile
 import java.nio.{ByteBuffer, MappedByteBuffer}
 import java.nio.channels.FileChannel
 import java.nio.channels.FileChannel.MapMode
@@ -8,6 +8,8 @@ import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, DELETE_ON_CLOSE, READ, WRITE}
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.UUID
+
+import io.keyfold.io.OnFailure
 
 /** Memory in files on a local disk, for state that does not fit into main memory.
   *
@@ -49,12 +51,7 @@ class SpillFiles(val folder: Path) {
     Files.createFile(file, OwnerOnly)
     try {
       val access = new RandomAccessFile(file.toFile, "rw")
-      try new OpenFile(access, FileChannel.open(file, READ))
-      catch {
-        case e: IOException =>
-          access.close()
-          throw e
-      }
+      OnFailure(access.close())(new OpenFile(access, FileChannel.open(file, READ)))
     } finally Files.delete(file)
   }
 

@@ -1,6 +1,6 @@
 package io.keyfold.store.load
 
-import java.util.concurrent.{Callable, ExecutionException, Future}
+import java.util.concurrent.{Callable, Future}
 
 import io.keyfold.format.{BlockEntries, FileReader}
 import io.keyfold.io.IdleThreads
@@ -26,7 +26,7 @@ private[load] final class BlocksAhead(file: FileReader, blocks: Array[Int]) exte
     if (!ready.hasNext) {
       ready =
         if (ahead == null) file.blocks(following(1)).iterator
-        else resultOf(ahead).iterator
+        else IdleThreads.resultOf(ahead).iterator
       ahead = if (asked < blocks.length) readLater(following(AtOnce)) else null
     }
     ready.next()
@@ -58,11 +58,6 @@ private[load] object BlocksAhead {
   private val AtOnce = 1 << 20
 
   def submit[T](read: Callable[T]): Future[T] = Threads.submit(read)
-
-  /** Waits for it. Throws what reading threw. */
-  def resultOf[T](read: Future[T]): T =
-    try read.get
-    catch { case e: ExecutionException => throw e.getCause }
 
   /** For all loads of the JVM, each of which needs one. */
   private val Threads = IdleThreads.unlimited("keyfold-load")

@@ -83,19 +83,27 @@ private[load] final class LazyChain(
       }
     }
 
+  override def isBroken: Boolean = broken
+  @volatile private var broken = false
+
   private def reading[T](read: => T): T =
     try read
     catch {
       case e: CorruptFile =>
-        onFailure()
+        failed()
         throw new UnreadableVersion(
           s"Cannot load $version: ${e.getMessage} A retry looks for other files that give its rows.",
           e
         )
       case e: LocalFileFailed =>
-        onFailure()
+        failed()
         throw e
     }
+
+  private def failed(): Unit = {
+    broken = true
+    onFailure()
+  }
 
   override def close(): Unit = {
     local.close()

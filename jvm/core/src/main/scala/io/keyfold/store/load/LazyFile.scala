@@ -7,6 +7,7 @@ import java.util.concurrent.Future
 import scala.collection.mutable
 
 import io.keyfold.format.{BlockEntries, BlockLookup, FileReader, GroupRun}
+import io.keyfold.io.IdleThreads
 import io.keyfold.map.{LocalBytes, RowSink}
 import io.keyfold.mem.{HashFilter, Slice}
 import io.keyfold.store.file.RowChecksum
@@ -193,7 +194,7 @@ private[load] final class LazyFile(
     *   null if it is not there
     */
   private def resultOf(ahead: Future[SoftReference[BlockEntries]]): BlockEntries =
-    try BlocksAhead.resultOf(ahead).get
+    try IdleThreads.resultOf(ahead).get
     catch {
       case _: InterruptedException =>
         Thread.currentThread.interrupt()

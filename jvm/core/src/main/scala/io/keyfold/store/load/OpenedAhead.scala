@@ -1,6 +1,6 @@
 package io.keyfold.store.load
 
-import java.util.concurrent.{CompletableFuture, ExecutionException}
+import java.util.concurrent.CompletableFuture
 
 import scala.collection.mutable
 
@@ -32,11 +32,9 @@ private[load] final class OpenedAhead(opens: Seq[() => FileReader]) extends Auto
         val opened = CompletableFuture.supplyAsync(() => if (closed) null else open(), Threads)
         pending.enqueue(opened)
       }
-      try {
-        val file = pending.head.get
-        pending.dequeue()
-        file
-      } catch { case e: ExecutionException => throw e.getCause }
+      val file = IdleThreads.resultOf(pending.head)
+      pending.dequeue()
+      file
     }
 
   /** Closes the files that were not handed out, also those that are being opened. */

@@ -409,15 +409,21 @@ private object LazyReadersSuite {
   }
 
   private final class Bad(rows: RowsOfView, group: Int) extends LazyRows {
+    @volatile private var broken = false
+    override def isBroken: Boolean = broken
+    private def check(group: Int): Unit = if (group >= this.group) {
+      broken = true
+      throw new CorruptFile("a file", "it is bad")
+    }
     override def groups(family: Int): Seq[Array[Int]] = rows.groups(family)
     override def size(family: Int, group: Int): (Long, Long) = rows.size(family, group)
     override def find(family: Int, group: Int, hash: Int, key: Slice, value: Slice): Boolean = {
-      if (group >= this.group) throw new CorruptFile("a file", "it is bad")
+      check(group)
       rows.find(family, group, hash, key, value)
     }
     override def put(family: Int, group: Int, into: RowSink): Unit = {
       rows.put(family, group, into)
-      if (group >= this.group) throw new CorruptFile("a file", "it is bad")
+      check(group)
     }
     override def close(): Unit = rows.close()
   }

@@ -25,6 +25,8 @@ import io.keyfold.model.{Family, FamilySpec, VersionId}
 
 /** Rows of a version, kept on the heap until they are asked for. */
 final class RowsOfView(view: MapView, keyGroups: Int, together: Int = 1) extends LazyRows {
+  override def isBroken: Boolean = false
+
   private type Row = (Int, Array[Byte], List[Array[Byte]])
   private val rows = view.families.indices.map { family =>
     val cursor = view.scan(family)

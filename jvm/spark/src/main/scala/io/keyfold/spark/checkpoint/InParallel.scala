@@ -1,6 +1,6 @@
 package io.keyfold.spark.checkpoint
 
-import java.util.concurrent.{Callable, ExecutionException}
+import java.util.concurrent.Callable
 
 import scala.jdk.CollectionConverters._
 
@@ -15,9 +15,7 @@ private[spark] final class InParallel(threads: Int)
 
   override def apply[A, B](items: Seq[A])(f: A => B): Seq[B] = {
     val tasks = items.map(item => (() => f(item)): Callable[B])
-    val futures = pool.invokeAll(tasks.asJava).asScala.toSeq
-    try futures.map(_.get)
-    catch { case e: ExecutionException => throw e.getCause }
+    pool.invokeAll(tasks.asJava).asScala.toSeq.map(IdleThreads.resultOf(_))
   }
 
   override def close(): Unit = {
