@@ -125,11 +125,10 @@ def least_rewrites(tiers: int, files: int) -> float:
     written; what comes after has one file less.
     """
     least = [0.0] + [math.inf] * tiers
-    for left in range(files):
+    for _ in range(files):
         before, least = least, [0.0]
         for n in range(1, tiers + 1):
-            rest = before if left else [0.0] + [math.inf] * tiers
-            least.append(min(least[m - 1] + m + rest[n - m] for m in range(1, n + 1)))
+            least.append(min(least[m - 1] + m + before[n - m] for m in range(1, n + 1)))
     return least[tiers] / tiers
 
 

@@ -267,36 +267,26 @@ class LazyReadersSuite extends AnyFunSuite {
     assert(loaded.map.memory.total == 0)
   }
 
-  test("a view beside a transaction that cannot read rows fails alone, and the next loads anew") {
-    val loaded = new Loaded(bad = Some(8))
-    val txn = loaded.map.begin(V1)
-    put(txn, 1, "changed")
-    new Running({
-      val view = loaded.map.pin(V1)
-      intercept[CorruptFile](get(view, 8))
-      view.release()
-    }).result()
-    assert(get(txn, 2).contains("first"))
-    txn.commit(V2)
-    txn.release()
-    assert(!loaded.map.holds(V1) && !loaded.map.holds(V2))
-    loaded.map.close()
-  }
-
-  test("a view that cannot read rows fails alone, also if two threads use the transaction") {
-    val loaded = new Loaded(bad = Some(8))
-    val txn = loaded.map.begin(V1)
-    put(txn, 1, "changed")
-    new Running(assert(get(txn, 1).contains("changed"))).result()
-    new Running({
-      val view = loaded.map.pin(V1)
-      intercept[CorruptFile](get(view, 8))
-      view.release()
-    }).result()
-    assert(get(txn, 2).contains("first"))
-    txn.commit(V2)
-    txn.release()
-    loaded.map.close()
+  for (threads <- Seq("one thread", "two threads")) {
+    test(s"a view beside a transaction of $threads fails alone if it cannot read rows") {
+      val loaded = new Loaded(bad = Some(8))
+      val txn = loaded.map.begin(V1)
+      put(txn, 1, "changed")
+      if (threads == "two threads") {
+        new Running(assert(get(txn, 1).contains("changed"))).result()
+      }
+      new Running({
+        val view = loaded.map.pin(V1)
+        intercept[CorruptFile](get(view, 8))
+        view.release()
+      }).result()
+      assert(get(txn, 2).contains("first"))
+      txn.commit(V2)
+      txn.release()
+      // The next loads anew.
+      assert(!loaded.map.holds(V1) && !loaded.map.holds(V2))
+      loaded.map.close()
+    }
   }
 
   test("a view reads all though a transaction was aborted in the middle of a change, perhaps") {
