@@ -181,7 +181,6 @@ class StateWriter:
                 groups=table,
                 head=head,
                 base=base,
-                unchanged=_left_out(identity["version"], lineage),
             )
         )
 
@@ -208,14 +207,6 @@ class StateWriter:
 def _struct(name: str) -> bytes:
     field = {"name": name, "type": "long", "nullable": True, "metadata": {}}
     return json.dumps({"type": "struct", "fields": [field]}).encode()
-
-
-def _left_out(version: int, lineage: list[dict[str, Any]]) -> int:
-    if not lineage:
-        return 0
-    there = {it["version"] for it in lineage}
-    there |= {at for it in lineage for at in range(it.get("base", it["version"]), it["version"])}
-    return len(set(range(lineage[-1]["version"], version)) - there)
 
 
 def _on_top(before: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any]:

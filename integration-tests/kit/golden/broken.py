@@ -46,7 +46,6 @@ from kit.golden.encoder import (
     sealed,
 )
 from kit.golden.encoder import CONTINUED as CODE_OF_CONTINUED
-from kit.golden.encoder import UNCHANGED as CODE_OF_UNCHANGED
 from kit.golden.manifest import CORRUPT, PLAN
 from kit.golden.spec import group, link, remove
 from kit.golden.valid import (
@@ -98,7 +97,7 @@ def broken_files() -> list[Broken]:
         *_wrong_places(),
         *_wrong_block(),
         *_wrong_continued(),
-        *_wrong_unchanged(),
+        *_upwards(),
         *_wrong_merged(),
         *_lies(),
     ]
@@ -403,28 +402,10 @@ def _wrong_continued() -> list[Broken]:
     ]
 
 
-def _wrong_unchanged() -> list[Broken]:
-    last = UNCHANGED[-1]
-
-    def with_count(count: int) -> bytes:
-        def edit(parts: Parts) -> None:
-            section(parts, CODE_OF_UNCHANGED).payload = struct.pack("<q", count)
-
-        return changed(last, edit)
-
-    gapless = last | {"lineage": [link(it, "delta", "x") for it in range(5, 0, -1)]}
-    upwards = last | {"lineage": [link(1, "delta", "a"), link(4, "delta", "b")]}
-    files = [
-        ("unmarked", encode(last | {"unchanged": 0}), "a gap of 3 without section 10"),
-        ("few", with_count(2), "2 versions, not 3"),
-        ("none", with_count(0), "0 versions"),
-        ("marked", encode(gapless | {"unchanged": 1}), "section 10 without a gap"),
-        ("upwards", encode(upwards | {"unchanged": 0}), "a lineage from 1 to 4"),
-    ]
-    return [
-        Broken(f"broken/unchanged-{name}/6_c.delta", content, CORRUPT, "footer", why)
-        for name, content, why in files
-    ]
+def _upwards() -> list[Broken]:
+    upwards = UNCHANGED[-1] | {"lineage": [link(1, "delta", "a"), link(4, "delta", "b")]}
+    why = "a lineage from 1 to 4"
+    return [Broken("broken/upwards/6_c.delta", encode(upwards), CORRUPT, "footer", why)]
 
 
 def _wrong_merged() -> list[Broken]:
@@ -437,8 +418,8 @@ def _wrong_merged() -> list[Broken]:
 
         return changed(MERGED_DELTA, edit)
 
-    def building_on(*links: Spec, unchanged: int = 0) -> bytes:
-        return encode(LAST | {"lineage": [link(6, "delta", "e"), *links], "unchanged": unchanged})
+    def building_on(*links: Spec) -> bytes:
+        return encode(LAST | {"lineage": [link(6, "delta", "e"), *links]})
 
     def merged(base: int, unique: str = "d") -> Spec:
         return link(5, "merged", unique, base)
@@ -447,31 +428,26 @@ def _wrong_merged() -> list[Broken]:
     of_delta = encode(MERGED_DELTA | {"kind": "delta"})
     whole = encode(MERGED_DELTA)
     files = [
-        ("base-of-another/5_d.2.merged", with_base(1), "section 11 has 1"),
-        ("base-of-itself/5_d.2.merged", with_base(5), "section 11 has the version itself"),
-        ("base-missing/5_d.2.merged", without(BASE), "section 11 is not there"),
-        ("base-in-delta/5_d.delta", of_delta, "section 11 in a delta"),
+        ("base-of-another/5_d.2.merged", with_base(1), "section 10 has 1"),
+        ("base-of-itself/5_d.2.merged", with_base(5), "section 10 has the version itself"),
+        ("base-missing/5_d.2.merged", without(BASE), "section 10 is not there"),
+        ("base-in-delta/5_d.delta", of_delta, "section 10 in a delta"),
         ("merged-drops-nothing/5_d.2.merged", without(DROPPED), "section 4 is not there"),
         ("merged-in-name/5_d.delta", whole, "holds a merged delta"),
         (
             "merged-goes-on/9_f.delta",
-            building_on(merged(3), snapshot, unchanged=3),
+            building_on(merged(3), snapshot),
             "version 2 after a merged delta of base 3",
         ),
         ("merged-is-last/9_f.delta", building_on(merged(2)), "no element of version 2"),
         (
-            "merged-marked/9_f.delta",
-            building_on(merged(2), snapshot, unchanged=4),
-            "versions 3 and 4 count as left out",
-        ),
-        (
             "merged-on-itself/9_f.delta",
-            building_on(merged(5), link(5, "snapshot", "d"), unchanged=2),
+            building_on(merged(5), link(5, "snapshot", "d")),
             "version 5 has base 5",
         ),
         (
             "merged-without-id/9_f.delta",
-            building_on(merged(2, ""), snapshot, unchanged=2),
+            building_on(merged(2, ""), snapshot),
             "a merged delta without an id",
         ),
     ]

@@ -22,7 +22,7 @@ CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
 IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, PARTS, HEAD = range(1, 9)
-CONTINUED, UNCHANGED, BASE = 9, 10, 11
+CONTINUED, BASE = 9, 10
 
 Spec = dict[str, Any]
 
@@ -77,8 +77,6 @@ def parts_of(spec: Spec) -> Parts:
         sections.append(Section(HEAD, head(spec["head"]), flags=0))
     if spec["continued"]:
         sections.append(Section(CONTINUED, struct.pack("<I", spec["continued"])))
-    if spec["unchanged"]:
-        sections.append(Section(UNCHANGED, struct.pack("<q", spec["unchanged"])))
     if spec["base"] is not None:
         sections.append(Section(BASE, struct.pack("<q", spec["base"])))
     return Parts(KINDS[spec["kind"]], int(checksums), stored, sections, spec["footerCodec"])

@@ -112,7 +112,6 @@ def spec(path: str, kind: str, identity: Spec, **other: Any) -> Spec:
         "references": None,
         "head": None,
         "continued": 0,
-        "unchanged": 0,
         "base": None,
     }
     return base | other

@@ -432,7 +432,6 @@ UNCHANGED = [
         families=[family(0, "default", 2, 64)],
         blocks=[block([put(519220707, bigint(3), bigint(200))])],
         groups=[group(0, 3, 0, 0, 1, 32)],
-        unchanged=2,
     ),
     spec(
         "unchanged/state/0/3/6_c.delta",
@@ -442,7 +441,6 @@ UNCHANGED = [
         families=[family(0, "default", 3, 96)],
         blocks=[block([put(1764476063, bigint(41), bigint(-1))])],
         groups=[group(0, 23, 0, 0, 1, 32)],
-        unchanged=3,
     ),
 ]
 
@@ -567,7 +565,6 @@ MERGED = [
             block([remove(-396892953, bigint(58))], number=1),
         ],
         groups=[group(0, 11, 0, 0, 1, 16), group(1, 15, 1, 0, 1, 16)],
-        unchanged=2,
     ),
 ]
 

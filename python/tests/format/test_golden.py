@@ -134,16 +134,6 @@ def hexes(rows: Rows) -> dict[str, list[str]]:
     }
 
 
-def unchanged(footer: Footer) -> int:
-    """Number of versions that its lineage leaves out."""
-    if not footer.lineage:
-        return 0
-    there = {it.version for it in footer.lineage}
-    for it in footer.lineage:
-        there |= set(range(it.version if it.base is None else it.base, it.version))
-    return len(set(range(footer.lineage[-1].version, footer.identity.version)) - there)
-
-
 def described(footer: Footer) -> dict[str, Any]:
     """A footer in the words of expected.json."""
     found: dict[str, Any] = {
@@ -158,7 +148,6 @@ def described(footer: Footer) -> dict[str, Any]:
         "references": None,
         "head": None if footer.head is None else asdict(footer.head),
         "continued": footer.continued,
-        "unchanged": unchanged(footer),
         "base": footer.base,
     }
     if footer.parts:

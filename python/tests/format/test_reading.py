@@ -109,13 +109,11 @@ def test_reference_with_blocks_is_refused() -> None:
 @pytest.mark.parametrize(
     ("versions", "message"),
     [
-        ([6, 4], "the lineage leaves out 1 versions and not 0"),
-        ([5, 4], "the lineage leaves out 1 versions and not 0"),
         ([7, 6], "the lineage goes from version 7 to 7"),
         ([6, 6], "the lineage goes from version 6 to 6"),
     ],
 )
-def test_lineage_with_a_gap_is_refused(versions: list[int], message: str) -> None:
+def test_lineage_that_does_not_fall_is_refused(versions: list[int], message: str) -> None:
     lineage = [link(version, "delta") for version in versions]
     with pytest.raises(FileCorruptError, match=message):
         read_footer(BytesSource(NAME, encode(DELTA | {"lineage": lineage})))

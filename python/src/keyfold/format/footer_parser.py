@@ -26,8 +26,7 @@ class _Section(IntEnum):
     PARTS = 7
     HEAD = 8
     CONTINUED_ENTRIES = 9
-    UNCHANGED_VERSIONS = 10
-    BASE = 11
+    BASE = 10
 
     def __str__(self) -> str:
         """For messages."""
@@ -70,7 +69,6 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         return result
 
     identity = read(_Section.IDENTITY, _identity)
-    unchanged = read(_Section.UNCHANGED_VERSIONS, _unchanged, 0)
     families = read(_Section.FAMILIES, _families)
     blocks = read(_Section.BLOCKS, lambda it: read_blocks(it, len(families)))
     if kind is FileKind.REFERENCE and blocks:
@@ -82,7 +80,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     return Footer(
         frame=frame,
         identity=identity,
-        lineage=read(_Section.LINEAGE, lambda it: _lineage(it, identity.version, unchanged)),
+        lineage=read(_Section.LINEAGE, lambda it: _lineage(it, identity.version)),
         families=families,
         dropped=dropped,
         blocks=blocks,
@@ -137,10 +135,10 @@ def _identity(cursor: Cursor) -> Identity:
     return identity
 
 
-def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[FileName, ...]:
+def _lineage(cursor: Cursor, version: int) -> tuple[FileName, ...]:
     # The count is not checked: the loop fails when no bytes are left.
     links = tuple(_name(cursor) for _ in range(cursor.u32()))
-    at, merged = version, 0
+    at = version
     base: int | None = None
     for link in links:
         # Code that follows lineages from file to file relies on this to terminate.
@@ -151,20 +149,9 @@ def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[FileName, ..
                 f"the lineage goes on at version {link.version} after a merged delta of base {base}"
             )
         at, base = link.version, link.base
-        merged += 0 if base is None else at - base - 1
     if base is not None:
         raise MalformedError("the lineage ends with a merged delta")
-    left_out = version - at - len(links) - merged
-    if left_out != unchanged:
-        raise MalformedError(f"the lineage leaves out {left_out} versions and not {unchanged}")
     return links
-
-
-def _unchanged(cursor: Cursor) -> int:
-    count = cursor.i64()
-    if count < 1:
-        raise MalformedError(f"{count} unchanged versions")
-    return count
 
 
 def _name(cursor: Cursor, kind: FileKind | None = None) -> FileName:

@@ -206,10 +206,6 @@ final class FileReader private (
     if (footer.lineage.lastOption.exists(_.kind.base.isDefined)) {
       fail("its lineage ends with a merged delta")
     }
-    val leftOut = Footer.leftOut(version, footer.lineage)
-    if (leftOut != footer.unchanged) {
-      fail(s"its lineage leaves out $leftOut versions, not ${footer.unchanged}")
-    }
     val end = footer.blocks.foldLeft(Layout.HeaderLength.toLong) { (at, block) =>
       if (block.offset != at) fail(s"no block starts at $at")
       at + block.storedLength

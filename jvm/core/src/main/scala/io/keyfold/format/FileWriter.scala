@@ -109,7 +109,6 @@ final class FileWriter(
       references,
       head,
       continued,
-      Footer.leftOut(identity.version, lineage),
       kind.base
     )
     val raw = FooterCodec.encode(footer)

@@ -9,8 +9,6 @@ import io.keyfold.model.{Family, VersionId}
   *   in a snapshot that names it: the delta or reference whose version the snapshot holds
   * @param continued
   *   number of entries that continue the one before them
-  * @param unchanged
-  *   number of versions that the lineage leaves out: each has the rows of the one below
   * @param base
   *   of a merged delta: number of the version that it is applied to
   */
@@ -24,18 +22,8 @@ final case class Footer(
     references: Option[References],
     head: Option[Fingerprint] = None,
     continued: Int = 0,
-    unchanged: Long = 0,
     base: Option[Long] = None
 )
-
-object Footer {
-
-  /** Number of versions that a lineage leaves out between a version and its oldest ancestor. */
-  def leftOut(version: VersionId, lineage: Seq[Ancestor]): Long =
-    lineage.lastOption.fold(0L) { last =>
-      version.version - last.version.version - lineage.length - lineage.map(_.others).sum
-    }
-}
 
 /** Distinguishes a file from others of its name.
   *
@@ -69,11 +57,7 @@ final case class Identity(
 /** One element of a lineage: a version that this one builds on, and the kind of file to read for
   * it.
   */
-final case class Ancestor(version: VersionId, kind: FileKind) {
-
-  /** Number of versions below its own that a merged delta is in the place of. */
-  def others: Long = kind.base.fold(0L)(version.version - _ - 1)
-}
+final case class Ancestor(version: VersionId, kind: FileKind)
 
 /** A block and its place. `family` is an index into the footer's families. */
 final case class Block(

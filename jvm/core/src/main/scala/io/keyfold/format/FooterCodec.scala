@@ -23,7 +23,6 @@ object FooterCodec {
     footer.references.foreach(r => section(out, Section.Parts)(parts(_, r)))
     footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
     if (footer.continued > 0) section(out, Section.Continued)(_.i32(footer.continued))
-    if (footer.unchanged > 0) section(out, Section.Unchanged)(_.i64(footer.unchanged))
     footer.base.foreach(b => section(out, Section.Base)(_.i64(b)))
     out
   }
@@ -75,7 +74,6 @@ object FooterCodec {
       optional(Section.Parts)(parts),
       optional(Section.Head)(head),
       optional(Section.Continued)(continued(_, blocks)).getOrElse(0),
-      optional(Section.Unchanged)(unchanged).getOrElse(0L),
       optional(Section.Base)(_.i64())
     )
   }
@@ -345,12 +343,6 @@ object FooterCodec {
     val count = in.i32()
     if (count < 1 || count >= blocks.map(_.entries.toLong).sum)
       in.fail(s"invalid number of continued entries: $count")
-    count
-  }
-
-  private def unchanged(in: ByteSource): Long = {
-    val count = in.i64()
-    if (count < 1) in.fail(s"invalid number of unchanged versions: $count")
     count
   }
 

@@ -30,8 +30,7 @@ object Layout {
     val Parts = 7
     val Head = 8
     val Continued = 9
-    val Unchanged = 10
-    val Base = 11
+    val Base = 10
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1

@@ -46,17 +46,17 @@ trait BlobStore extends AutoCloseable {
 
   def exists(path: String): Boolean
 
-  /** Names, not paths, of the files in a folder, with their lengths in bytes; empty if there is no
-    * such folder. May lag (G6).
+  /** The files in a folder by their names, not paths; empty if there is no such folder. May lag
+    * (G6).
     */
-  def lengths(folder: String): Map[String, Long]
+  def files(folder: String): Map[String, ListedFile]
 
-  /** The same, to open the files with. */
-  def files(folder: String): Map[String, ListedFile] =
-    lengths(folder).map { case (name, length) => name -> new ListedFile(length) }
+  /** Their lengths in bytes. */
+  final def lengths(folder: String): Map[String, Long] =
+    files(folder).map { case (name, file) => name -> file.length }
 
   /** The names alone, sorted. */
-  final def list(folder: String): Seq[String] = lengths(folder).keys.toSeq.sorted
+  final def list(folder: String): Seq[String] = files(folder).keys.toSeq.sorted
 
   def delete(path: String): Unit
 

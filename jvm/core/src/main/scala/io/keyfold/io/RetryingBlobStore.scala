@@ -38,9 +38,6 @@ final class RetryingBlobStore(
 
   override def exists(path: String): Boolean = retrying("look for", path)(inner.exists(path))
 
-  override def lengths(folder: String): Map[String, Long] =
-    retrying("list", folder)(inner.lengths(folder))
-
   override def files(folder: String): Map[String, ListedFile] =
     retrying("list", folder)(inner.files(folder))
 

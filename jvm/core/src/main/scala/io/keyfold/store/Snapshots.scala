@@ -33,8 +33,7 @@ private[store] final class Snapshots(
   @volatile private var reported = 0L
 
   def isDue(version: VersionId, lineage: Lineage): Boolean = {
-    lineage.changes >= settings.deltasPerSnapshot ||
-    lineage.deltaBytes >= settings.deltaBytesPerSnapshot ||
+    settings.hasMany(lineage) ||
     // Before Spark takes a store that seldom changes for slow: after five times as many.
     (lineage.changes > 0 && version.version >= reported + 4L * settings.deltasPerSnapshot)
   } && !isReplaced(lineage)

@@ -43,10 +43,10 @@ private[store] final class Upkeep(
 
   def committed(version: Long): Unit = {
     val lineage = read.getAndSet(Lineage.Empty)
-    if (exceeds(lineage, Overdue) && hasTurn(version)) runUnlessHeld()
-    else if (exceeds(lineage, 1)) {
+    if (settings.hasMany(lineage, Overdue) && hasTurn(version)) runUnlessHeld()
+    else if (settings.hasMany(lineage)) {
       // A run that makes several versions passes its turn at one of them.
-      if (exceeds(lineage, Overdue)) read.compareAndSet(Lineage.Empty, lineage)
+      if (settings.hasMany(lineage, Overdue)) read.compareAndSet(Lineage.Empty, lineage)
       background.execute(() => runUnlessHeld())
     }
   }
@@ -60,10 +60,6 @@ private[store] final class Upkeep(
     try maintenance
     finally lock.readLock.unlock()
   }
-
-  private def exceeds(lineage: Lineage, times: Int) =
-    lineage.changes / times >= settings.deltasPerSnapshot ||
-      lineage.deltaBytes / times >= settings.deltaBytesPerSnapshot
 
   private def hasTurn(version: Long) = Math.floorMod(version - location.partition, Turns) == 0
 

@@ -73,7 +73,6 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     blocks <- if (references.isEmpty) Gen.listOf(genBlock) else Gen.const(Nil)
     groups <- genGroups(blocks, keyGroups)
     head <- Gen.option(FilePlan.genFingerprint)
-    unchanged <- Gen.oneOf(Gen.const(0L), Gen.choose(1L, Long.MaxValue))
     base <- Gen.option(Gen.choose(1L, Long.MaxValue))
   } yield Footer(
     identity,
@@ -84,7 +83,6 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     groups.toIndexedSeq,
     references,
     head,
-    unchanged = unchanged,
     base = base
   )
 
@@ -398,7 +396,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
 
   test("every cut of a footer is noticed") {
     // All sections but 4, which is in every delta only, are there, and the last one is needed.
-    val needed = genFooter.map(_.copy(references = None, head = None, unchanged = 0, base = None))
+    val needed = genFooter.map(_.copy(references = None, head = None, base = None))
     forEach(needed, 20) { footer =>
       val bytes = encoded(footer)
       for (length <- bytes.indices) intercept[CorruptFile](decoded(bytes.take(length)))

@@ -42,7 +42,6 @@ class GoldenFilesSuite extends AnyFunSuite {
     assert(contents.footer.references == referencesOf(file("references")))
     assert(contents.footer.head == headOf(file("head")))
     assert(contents.footer.continued == file("continued").num.toInt)
-    assert(contents.footer.unchanged == file("unchanged").num.toLong)
     assert(contents.footer.base == file("base").numOpt.map(_.toLong))
   }
 

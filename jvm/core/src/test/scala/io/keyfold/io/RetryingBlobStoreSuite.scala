@@ -40,7 +40,7 @@ class RetryingBlobStoreSuite extends AnyFunSuite {
         }
       }
       override def exists(path: String): Boolean = failing(memory.exists(path))
-      override def lengths(folder: String): Map[String, Long] = failing(memory.lengths(folder))
+      override def files(folder: String): Map[String, ListedFile] = failing(memory.files(folder))
       override def delete(path: String): Unit = failing(memory.delete(path))
     }
     val store = new RetryingBlobStore(flaky, number => retries += number.min(2) - 1, pauses += _)

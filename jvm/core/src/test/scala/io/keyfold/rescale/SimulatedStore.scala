@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.LongAdder
 
 import io.keyfold.format.wire.Codec
 import io.keyfold.format.{Ancestor, FileKind, FileWriter, Identity}
-import io.keyfold.io.BlobReader
+import io.keyfold.io.{BlobReader, ListedFile}
 import io.keyfold.model.{Family, VersionId}
 import io.keyfold.store.StoreFixture
 import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
@@ -20,14 +20,14 @@ final class SimulatedStore(partitions: Int, keyGroups: Int, val versions: Int)
   private val Own = """state/0/(\d+)/(\d+)\.delta""".r
   private val Folder = """state/0/(\d+)""".r
 
-  override def lengths(folder: String): Map[String, Long] = {
+  override def files(folder: String): Map[String, ListedFile] = {
     lists.increment()
     val made = folder match {
       case Folder(p) if p.toInt < partitions =>
-        (1 to versions).map(v => s"$v.delta" -> 1000L).toMap
-      case _ => Map.empty[String, Long]
+        (1 to versions).map(v => s"$v.delta" -> new ListedFile(1000)).toMap
+      case _ => Map.empty[String, ListedFile]
     }
-    made ++ super.lengths(folder)
+    made ++ super.files(folder)
   }
 
   override def open(path: String): BlobReader = {

@@ -2,7 +2,7 @@ package io.keyfold.testkit
 
 import java.io.{FileNotFoundException, OutputStream}
 
-import io.keyfold.io.{BlobReader, BlobStore}
+import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 
 /** A store whose operations fail, or wait, where a test says so; it keeps its guarantees then. */
 final class FaultyBlobStore(inner: BlobStore) extends ForwardingBlobStore(inner) {
@@ -41,8 +41,8 @@ final class FaultyBlobStore(inner: BlobStore) extends ForwardingBlobStore(inner)
   override def exists(path: String): Boolean =
     asked("exists", path, unseen = false)(inner.exists(path))
 
-  override def lengths(folder: String): Map[String, Long] =
-    asked("list", folder, unseen = Map.empty[String, Long])(inner.lengths(folder))
+  override def files(folder: String): Map[String, ListedFile] =
+    asked("list", folder, unseen = Map.empty[String, ListedFile])(inner.files(folder))
 
   override def delete(path: String): Unit = asked("delete", path, unseen = ())(inner.delete(path))
 

@@ -7,7 +7,8 @@ import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 /** Lists what `listing` makes of the truth, and believes what it has listed of a file. */
 final class LaggingBlobStore(inner: BlobStore, listing: Map[String, Long] => Map[String, Long])
     extends ForwardingBlobStore(inner) {
-  override def lengths(folder: String): Map[String, Long] = listing(inner.lengths(folder))
+  override def files(folder: String): Map[String, ListedFile] =
+    listing(inner.lengths(folder)).map { case (name, length) => name -> new ListedFile(length) }
 
   override def open(path: String, listed: ListedFile): BlobReader =
     new ForwardingBlobReader(inner.open(path)) {

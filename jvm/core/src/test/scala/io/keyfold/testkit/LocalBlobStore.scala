@@ -6,7 +6,7 @@ import java.nio.channels.FileChannel
 import java.nio.file.{Files, NoSuchFileException, Path}
 import java.nio.file.StandardOpenOption.READ
 
-import io.keyfold.io.{AtomicFile, BlobReader, BlobStore}
+import io.keyfold.io.{AtomicFile, BlobReader, BlobStore, ListedFile}
 
 /** Files of a local file system: written to a temporary file in the same folder, forced to disk,
   * then renamed.
@@ -33,21 +33,21 @@ final class LocalBlobStore(root: Path) extends BlobStore {
 
   override def exists(path: String): Boolean = Files.exists(root.resolve(path))
 
-  override def lengths(folder: String): Map[String, Long] = {
+  override def files(folder: String): Map[String, ListedFile] = {
     val directory = root.resolve(folder)
     if (!Files.isDirectory(directory)) Map.empty
     else {
-      val found = Map.newBuilder[String, Long]
-      val files = Files.newDirectoryStream(directory)
-      try files.forEach(f => found ++= lengthOf(f).map(f.getFileName.toString -> _))
-      finally files.close()
+      val found = Map.newBuilder[String, ListedFile]
+      val there = Files.newDirectoryStream(directory)
+      try there.forEach(f => found ++= listed(f).map(f.getFileName.toString -> _))
+      finally there.close()
       found.result()
     }
   }
 
   /** None if it is not a file, or was deleted since it was listed. */
-  private def lengthOf(path: Path): Option[Long] =
-    try Option.when(Files.isRegularFile(path))(Files.size(path))
+  private def listed(path: Path): Option[ListedFile] =
+    try Option.when(Files.isRegularFile(path))(new ListedFile(Files.size(path)))
     catch { case _: NoSuchFileException => None }
 
   override def delete(path: String): Unit = {

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.LongAdder
 
 import scala.collection.concurrent.TrieMap
 
-import io.keyfold.io.{BlobReader, BlobStore}
+import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 
 /** Files in a map, which a test may look at, alter and count. A reader keeps the bytes that were
   * there when it was opened. Threads: any number at once.
   */
 final class MemoryBlobStore extends BlobStore {
-  private val files = TrieMap.empty[String, Array[Byte]]
+  private val contents = TrieMap.empty[String, Array[Byte]]
 
   /** What has been asked of the store since it was made or last `counts.reset()`. */
   val counts = new MemoryBlobStore.Counts
@@ -21,27 +21,27 @@ final class MemoryBlobStore extends BlobStore {
     val out = new ByteArrayOutputStream
     body(out)
     val bytes = out.toByteArray
-    files.put(path, bytes)
+    contents.put(path, bytes)
     bytes.length.toLong
   }
 
   override def open(path: String): BlobReader = {
     counts.opensAdder.increment()
-    val found = files.getOrElse(path, throw new FileNotFoundException(path))
+    val found = contents.getOrElse(path, throw new FileNotFoundException(path))
     new MemoryBlobStore.Reader(path, found, counts)
   }
 
   override def exists(path: String): Boolean = {
     counts.existsAdder.increment()
-    files.contains(path)
+    contents.contains(path)
   }
 
-  override def lengths(folder: String): Map[String, Long] = {
+  override def files(folder: String): Map[String, ListedFile] = {
     counts.listsAdder.increment()
     val prefix = if (folder.isEmpty) "" else s"$folder/"
-    files.iterator.collect {
+    contents.iterator.collect {
       case (path, bytes) if path.startsWith(prefix) && path.indexOf('/', prefix.length) < 0 =>
-        path.drop(prefix.length) -> bytes.length.toLong
+        path.drop(prefix.length) -> new ListedFile(bytes.length.toLong)
     }.toMap
   }
 
@@ -57,15 +57,15 @@ final class MemoryBlobStore extends BlobStore {
   // What follows is for tests, and not counted.
 
   /** Paths of all files, sorted. */
-  def paths: Seq[String] = files.keys.toSeq.sorted
+  def paths: Seq[String] = contents.keys.toSeq.sorted
 
   /** A copy of a file's bytes. */
   def bytes(path: String): Array[Byte] =
-    files.getOrElse(path, throw new NoSuchElementException(s"No file $path")).clone()
+    contents.getOrElse(path, throw new NoSuchElementException(s"No file $path")).clone()
 
   /** Makes or replaces a file. */
   def put(path: String, content: Array[Byte]): Unit = {
-    files.put(path, content.clone())
+    contents.put(path, content.clone())
     ()
   }
 
@@ -75,7 +75,7 @@ final class MemoryBlobStore extends BlobStore {
 
   /** Takes a file away; no error if it is not there. */
   def remove(path: String): Unit = {
-    files.remove(path)
+    contents.remove(path)
     ()
   }
 }

@@ -93,10 +93,18 @@ private[keyfold] class LineageReader(
     try headIfThere(version).fold(List.empty[Ancestor])(_.lineage)
     catch { case _: StoreError => Nil }
 
-  /** A version and those that a file of it builds on; Nil if the file cannot be read. */
+  /** A version and those that a file of it builds on; Nil if the file cannot be read, or is not of
+    * the version's head.
+    */
   def lineageIn(file: Ancestor, listing: Listing = Listing.Unknown): List[Ancestor] =
-    try read(file.version, file.kind, listing).lineage
-    catch { case _: StoreError => Nil }
+    try {
+      val found = read(file.version, file.kind, listing)
+      if (counts(file.version, found.footer, listing)) found.lineage else Nil
+    } catch {
+      case e: StoreError =>
+        log.warn(s"Not using a file of $location version ${file.version}: ${e.getMessage}")
+        Nil
+    }
 
   /** Whether a file of a version is still of its head: docs/FORMAT.md, rule R8. */
   def counts(version: VersionId, footer: Footer, listing: Listing = Listing.Unknown): Boolean =

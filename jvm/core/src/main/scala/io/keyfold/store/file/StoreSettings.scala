@@ -58,6 +58,12 @@ final case class StoreSettings(
     lazyFromBytes: Long
 ) {
 
+  /** Whether a load reads so much after the last snapshot that maintenance is due, or `times` as
+    * much.
+    */
+  def hasMany(read: Lineage, times: Int = 1): Boolean =
+    read.changes / times >= deltasPerSnapshot || read.deltaBytes / times >= deltaBytesPerSnapshot
+
   /** `keyGroups`, for a store without files.
     *
     * @throws io.keyfold.errors.Invalid

@@ -3,7 +3,6 @@ package io.keyfold.store.retention
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.StoreError
 import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.{
@@ -133,7 +132,7 @@ private[store] final class Retention(
     val base = merged ++ snapshot.take(1).filter(_.kind == FileKind.Snapshot)
     val isWhole = base.lastOption.exists(_.kind == FileKind.Snapshot)
     def isKnown = base.headOption.map(_.version).exists(cleaned.contains)
-    if (isWhole && (isKnown || base.forall(readLineageOf(_).nonEmpty))) base else Nil
+    if (isWhole && (isKnown || base.forall(files.lineageIn(_).nonEmpty))) base else Nil
   }
 
   /** What a file says that the version was made of, after the version itself; empty if it cannot be
@@ -142,22 +141,11 @@ private[store] final class Retention(
   private def lineageOf(tier: Ancestor): List[Ancestor] =
     known.getOrElse(
       tier, {
-        val found = readLineageOf(tier)
+        val found = files.lineageIn(tier)
         if (tier.version.id.nonEmpty && found.nonEmpty) known += tier -> found
         found
       }
     )
-
-  /** Reads no blocks. */
-  private def readLineageOf(tier: Ancestor): List[Ancestor] =
-    try {
-      val footer = files.read(tier.version, tier.kind).footer
-      if (files.counts(tier.version, footer)) tier :: footer.lineage.toList else Nil
-    } catch {
-      case e: StoreError =>
-        log.warn("Keeping files older than version {}: {}", tier.version, e.getMessage)
-        Nil
-    }
 
   /** Without snapshots and merged deltas of the base's versions: another lineage may have the one
     * where this one has the other.

@@ -42,9 +42,6 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
   override def exists(path: String): Boolean =
     objects.fold(manager.exists(resolve(path)))(_.fileExists(resolve(path)))
 
-  override def lengths(folder: String): Map[String, Long] =
-    files(folder).map { case (name, file) => name -> file.length }
-
   override def files(folder: String): Map[String, ListedFile] =
     try {
       val found = manager.list(resolve(folder)).filter(_.isFile)
