@@ -4,11 +4,10 @@ import java.lang.ref.Cleaner.Cleanable
 
 import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.group.KeyGroups
-import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
-import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
-import io.keyfold.map.hash.{HashPages, HashTable, Journal, Sight}
+import io.keyfold.map.cold.{ColdSpace, FoundRows}
+import io.keyfold.map.cursor.{KeySet, PagePins}
+import io.keyfold.map.hash.{HashTable, Sight}
 import io.keyfold.map.ordered.{OrderedChanges, TreeCursor}
-import io.keyfold.map.value.{GroupedRecords, IntList}
 import io.keyfold.map.version.{
   FamilyIndex,
   GroupTable,
@@ -217,10 +216,7 @@ private[map] final class ArenaTxn(
   override def changedGroups(family: Int): Array[Int] = lock.entered {
     requireOpen("tell the changes")
     node.families(family) match {
-      case hashed: HashedIndex =>
-        val written = if (hashed.table.isOwn) hashed.table.groups else byGroup(hashed).groups
-        val spilled = hashed.cold.differing(coldOfBase(family))
-        if (spilled.isEmpty) written else (written ++ spilled).distinct
+      case hashed: HashedIndex   => changesOf(family, hashed).groups
       case ordered: OrderedIndex => changesOf(family, ordered).groups
     }
   }
@@ -228,11 +224,7 @@ private[map] final class ArenaTxn(
   override def changes(family: Int, group: Int): ChangeCursor = lock.entered {
     requireOpen("tell the changes")
     node.families(family) match {
-      case hashed: HashedIndex =>
-        val changed = changesIn(family, hashed)
-        addWritten(family, hashed, group, changed)
-        if (hashed.cold(group) == coldOfBase(family)(group)) changed
-        else spilledIn(family, hashed, group, changed)
+      case hashed: HashedIndex   => changesOf(family, hashed).cursor(group)
       case ordered: OrderedIndex =>
         val changes = changesOf(family, ordered)
         val changed = changes.cursor(group, lock)
@@ -241,102 +233,24 @@ private[map] final class ArenaTxn(
     }
   }
 
-  /** The journal of the family of the last call, sorted, and how much of it. */
-  private var lastJournal: Journal = _
-  private var lastSize = 0
-  private var lastByGroup: GroupedRecords = _
+  /** The changes of the hashed family of the last call. */
+  private var lastHashed: HashedChanges = _
 
-  private def byGroup(rows: HashedIndex): GroupedRecords = {
-    if ((lastJournal ne rows.journal) || lastSize != rows.journal.changes) {
-      lastJournal = rows.journal
-      lastSize = rows.journal.changes
-      lastByGroup = rows.journal.byGroup(map.keyGroups)
-    }
-    lastByGroup
-  }
-
-  /** The hashed family of the last call, with one cursor for all its groups. */
-  private var lastRows: HashedIndex = _
-  private var lastChanged: ChangedRecordsCursor = _
-  private val written = new IntList
-
-  private def changesIn(family: Int, rows: HashedIndex): ChangedRecordsCursor = {
-    if (lastRows ne rows) {
-      lastRows = rows
-      lastChanged = new ChangedRecordsCursor(
+  private def changesOf(family: Int, rows: HashedIndex): HashedChanges = {
+    if (lastHashed == null || !lastHashed.areOf(rows)) {
+      lastHashed = new HashedChanges(
         records.addresses,
-        rows.spec,
-        base.epoch,
+        cold,
+        rows,
+        sight,
+        base,
         keysOfBase(family),
+        coldOfBase(family),
+        map.keyGroups,
         lock
       )
     }
-    lastChanged.reset()
-    lastChanged
-  }
-
-  /** Adds the records that the transaction has written to a group. */
-  private def addWritten(
-      family: Int,
-      rows: HashedIndex,
-      group: Int,
-      changed: ChangedRecordsCursor
-  ): Unit = {
-    written.clear()
-    if (rows.table.isOwn)
-      rows.table.eachSlot(group)(content => written.add(HashPages.recordOf(content)))
-    else byGroup(rows).addTo(written, group)
-    records.touch(written)
-    touchRemoved(rows)
-    var i = 0
-    while (i < written.size) {
-      val record = written(i)
-      if (records.isRow(record)) changed.put.add(record)
-      else if (records.isRemoved(record) && hadRow(family, rows, group, record))
-        changed.gone.add(record)
-      i += 1
-    }
-  }
-
-  private val removed = new IntList
-
-  /** Reads the records that [[hadRow]] asks for, as a prefetch. */
-  private def touchRemoved(rows: HashedIndex): Unit = {
-    removed.clear()
-    var i = 0
-    while (i < written.size) {
-      if (records.isRemoved(written(i))) removed.add(rows.table.before(written(i)))
-      i += 1
-    }
-    records.touch(removed)
-  }
-
-  private val key = new Slice
-
-  /** Whether the base has the row of a record that says that it was removed. */
-  private def hadRow(family: Int, rows: HashedIndex, group: Int, record: Int): Boolean = {
-    val before = rows.table.seenInMemory(rows.table.before(record), baseSight)
-    if (before != 0) records.isRow(before)
-    else
-      coldOfBase(family)(group) != 0 &&
-      keysOfBase(family).contains(records.hash(record), records.key(record, key))
-  }
-
-  /** The changes of a group of which the transaction has runs of its own. */
-  private def spilledIn(
-      family: Int,
-      rows: HashedIndex,
-      group: Int,
-      changed: ChangedRecordsCursor
-  ): ChangeCursor = {
-    val own = cold.newer(rows.cold(group), base.epoch)
-    val reader = new ColdRuns(records.addresses, map.coldFiles)
-    val spilled = new RunChanges(
-      new MergedRuns(reader, own),
-      (hash, key) => rows.table.find(group, hash, key, sight) != 0,
-      keysOfBase(family)
-    )
-    new SpilledChanges(changed, spilled, lock)
+    lastHashed
   }
 
   private def keysOfBase(family: Int): KeySet = origins(family) match {
