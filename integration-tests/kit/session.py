@@ -63,6 +63,8 @@ def session(root: Path, settings: Mapping[str, str]) -> Iterator[SparkSession]:
         # Or each session compiles the same classes again: a fifth of a query's time.
         .config("spark.sql.artifact.isolation.enabled", "false")
         .config("spark.sql.codegen.cache.maxEntries", "1000")
+        # No test takes the power away.
+        .config("spark.sql.streaming.stateStore.keyfold.files.forced", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
