@@ -23,7 +23,7 @@ trait LocalSpark extends BeforeAndAfterAll with BeforeAndAfterEach { this: Suite
       // Or each session compiles the same classes again: a third of the time.
       .config("spark.sql.artifact.isolation.enabled", "false")
       .config("spark.sql.codegen.cache.maxEntries", "1000")
-      // No test takes the power away: a tenth of the time, more on a slow disk.
+      // No test takes the power away: 6 to 9 % of the time on a fast disk.
       .config("spark.sql.streaming.stateStore.keyfold.files.forced", "false")
       .config(
         "spark.sql.streaming.stateStore.providerClass",
